@@ -1,0 +1,41 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace rollcall::streaming {
+
+/// Filter keys with their expected values, all of which must hold. A key is a field, optionally
+/// followed by `:` and one of `== != > >= < <=`; without an operator it means `==`.
+using Filters = std::vector<std::pair<std::string, std::string>>;
+
+/// Builds filters for metadata and metrics. Values compare as numbers where both sides are numeric,
+/// else as strings; an instance without the field never matches.
+///
+/// Source: seed 000, "Metadata / Metrics Filtering".
+class FilterBuilder {
+public:
+    FilterBuilder& metadata_eq(std::string_view field, std::string_view value);
+    FilterBuilder& metadata_ne(std::string_view field, std::string_view value);
+    FilterBuilder& metadata_gt(std::string_view field, double value);
+    FilterBuilder& metadata_gte(std::string_view field, double value);
+    FilterBuilder& metadata_lt(std::string_view field, double value);
+    FilterBuilder& metadata_lte(std::string_view field, double value);
+    FilterBuilder& metrics_eq(std::string_view field, std::string_view value);
+    FilterBuilder& metrics_ne(std::string_view field, std::string_view value);
+    FilterBuilder& metrics_gt(std::string_view field, double value);
+    FilterBuilder& metrics_gte(std::string_view field, double value);
+    FilterBuilder& metrics_lt(std::string_view field, double value);
+    FilterBuilder& metrics_lte(std::string_view field, double value);
+
+    Filters const& metadata() const noexcept { return metadata_; }
+    Filters const& metrics() const noexcept { return metrics_; }
+
+private:
+    Filters metadata_;
+    Filters metrics_;
+};
+
+}  // namespace rollcall::streaming

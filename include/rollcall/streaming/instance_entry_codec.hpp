@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "rollcall/instance.hpp"
+
+namespace rollcall::streaming {
+
+/// An instance as it was found in Redis.
+struct StoredInstance {
+    ServiceInstance instance = {};
+    InstanceState state = {};
+};
+
+/// Between an instance and its Redis Hash.
+///
+/// Thread safety: stateless; all members from any thread.
+struct InstanceEntryCodec {
+    using Field = std::pair<std::string_view, std::string_view>;
+
+    /// The JSON document that the register script stores, without the three times, which the script
+    /// adds by Redis' clock. Expects a validated instance.
+    static std::string build_instance_data(ServiceInstance const& instance);
+
+    /// The metadata as one JSON object, as a heartbeat writes it.
+    static std::string metadata_json(Metadata const& metadata);
+
+    /// The instance that the fields of a Hash describe; none for an empty Hash, one without `host`
+    /// or `port`, or one with a malformed number in a place that readers of the design drop. Any
+    /// bytes may be given; never throws for them.
+    static std::optional<StoredInstance> parse_instance(std::string_view service_name,
+                                                        std::string_view instance_id,
+                                                        std::span<Field const> fields);
+
+    /// Errors: `std::invalid_argument` naming field, value and rule for what may not be registered:
+    /// host (empty, above 253 bytes, white space, control characters, brackets), port (0…65535),
+    /// scheme (unknown), metadata (not UTF-8, an entry named `@class`, above `max_metadata_size`).
+    /// Returns the instance with sanitised names and lower-case scheme; an empty id becomes
+    /// `service-host_port`.
+    static ServiceInstance validated(ServiceInstance const& instance);
+
+    static constexpr std::size_t max_metadata_size = 64 * 1024;  ///< Bytes of the JSON document.
+};
+
+}  // namespace rollcall::streaming

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "rollcall/instance.hpp"
+
+namespace rollcall::streaming {
+
+/// What happened to an instance. `current` and the two health actions are never on the wire.
+enum class ServiceChangeAction {
+    added,
+    removed,
+    updated,
+    current,
+    health_recovery,
+    health_failure
+};
+
+/// Lower-case name, as in the design's `getValue`.
+std::string_view value(ServiceChangeAction action) noexcept;
+std::optional<ServiceChangeAction> service_change_action(std::string_view value) noexcept;
+
+/// What is published on a service's channel. Source: seed 000, "Change Notification".
+struct ServiceChangeEvent {
+    ServiceChangeAction action = ServiceChangeAction::updated;
+    std::string service_name = {};
+    std::string instance_id = {};
+    std::chrono::milliseconds timestamp{0};        ///< Since the epoch.
+    std::optional<ServiceInstance> instance = {};  ///< As it was at that moment.
+
+    friend bool operator==(ServiceChangeEvent const&, ServiceChangeEvent const&) = default;
+};
+
+/// The message as subscribers of the design's program accept it: one line of JSON.
+std::string to_message(ServiceChangeEvent const& event);
+
+}  // namespace rollcall::streaming

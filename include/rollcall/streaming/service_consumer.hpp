@@ -1,0 +1,112 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include "rollcall/client.hpp"
+#include "rollcall/instance.hpp"
+#include "rollcall/streaming/config.hpp"
+#include "rollcall/streaming/filter_builder.hpp"
+
+namespace rollcall::streaming {
+
+class RegistryAdminService;
+
+using Instances = std::vector<ServiceInstance>;
+
+/// Finds instances. Source: seed 000, "Interface Design".
+///
+/// Lists are ordered by last heartbeat, then id. A failure is `rollcall::Error`, or the code given
+/// as last argument; it never looks like an empty list. Service names are sanitised as in
+/// registration, so that `a b` is found under the name it was registered with.
+class ServiceConsumer {
+public:
+    virtual ~ServiceConsumer() = default;
+
+    /// All whose heartbeat is within the timeout, disabled and unhealthy ones included.
+    virtual Instances all_instances(std::string_view service_name) = 0;
+    virtual Instances all_instances(std::string_view service_name, std::error_code& error) = 0;
+
+    /// Those of `all_instances` that are enabled and healthy.
+    virtual Instances healthy_instances(std::string_view service_name) = 0;
+    virtual Instances healthy_instances(std::string_view service_name, std::error_code& error) = 0;
+
+    /// `healthy_instances` if `healthy`, else `all_instances`.
+    virtual Instances instances(std::string_view service_name, bool healthy) = 0;
+    virtual Instances instances(std::string_view service_name, bool healthy,
+                                std::error_code& error) = 0;
+
+    /// Those whose metadata matches all filters; evaluated by Redis. No filters: all instances.
+    virtual Instances instances_by_metadata(std::string_view service_name,
+                                            Filters const& metadata) = 0;
+    virtual Instances instances_by_metadata(std::string_view service_name, Filters const& metadata,
+                                            std::error_code& error) = 0;
+    virtual Instances healthy_instances_by_metadata(std::string_view service_name,
+                                                    Filters const& metadata) = 0;
+    virtual Instances healthy_instances_by_metadata(std::string_view service_name,
+                                                    Filters const& metadata,
+                                                    std::error_code& error) = 0;
+
+    virtual void start() = 0;
+    virtual void stop() = 0;
+    virtual bool is_running() const noexcept = 0;
+};
+
+/// The consumer of the design, on Redis.
+///
+/// Cost: a list is two round trips, the ids and then all Hashes in pipelined chunks; with filters
+/// the first is a script that reads every active instance of the service.
+/// Errors: `std::logic_error` while not running.
+/// Thread safety: all members, from any thread.
+class RedisServiceConsumer final : public ServiceConsumer {
+public:
+    explicit RedisServiceConsumer(Client const& client, ServiceConsumerConfig config = {});
+    ~RedisServiceConsumer() override;
+
+    Instances all_instances(std::string_view service_name) override;
+    Instances all_instances(std::string_view service_name, std::error_code& error) override;
+    Instances healthy_instances(std::string_view service_name) override;
+    Instances healthy_instances(std::string_view service_name, std::error_code& error) override;
+    Instances instances(std::string_view service_name, bool healthy) override;
+    Instances instances(std::string_view service_name, bool healthy,
+                        std::error_code& error) override;
+    Instances instances_by_metadata(std::string_view service_name,
+                                    Filters const& metadata) override;
+    Instances instances_by_metadata(std::string_view service_name, Filters const& metadata,
+                                    std::error_code& error) override;
+    Instances healthy_instances_by_metadata(std::string_view service_name,
+                                            Filters const& metadata) override;
+    Instances healthy_instances_by_metadata(std::string_view service_name, Filters const& metadata,
+                                            std::error_code& error) override;
+    void start() override;
+    void stop() override;
+    bool is_running() const noexcept override;
+
+    /// By metadata and metrics together. Both empty: all instances.
+    Instances instances_by_filters(std::string_view service_name, Filters const& metadata,
+                                   Filters const& metrics);
+    Instances instances_by_filters(std::string_view service_name, Filters const& metadata,
+                                   Filters const& metrics, std::error_code& error);
+    Instances healthy_instances_by_filters(std::string_view service_name, Filters const& metadata,
+                                           Filters const& metrics);
+    Instances healthy_instances_by_filters(std::string_view service_name, Filters const& metadata,
+                                           Filters const& metrics, std::error_code& error);
+
+    /// The names of all registered services, sorted. Cost: one command.
+    std::vector<std::string> list_services();
+    std::vector<std::string> list_services(std::error_code& error);
+
+    /// The administration of the same prefix; null unless `enable_admin_service`.
+    RegistryAdminService* admin() noexcept;
+
+    ServiceConsumerConfig const& config() const noexcept;
+
+private:
+    struct Impl;
+    std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace rollcall::streaming

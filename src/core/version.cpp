@@ -1,0 +1,7 @@
+#include "rollcall/version.hpp"
+
+namespace rollcall {
+
+std::string_view version() noexcept { return ROLLCALL_VERSION; }
+
+}  // namespace rollcall

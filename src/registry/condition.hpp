@@ -1,0 +1,27 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace rollcall {
+
+enum class Comparison { eq, ne, gt, ge, lt, le };
+
+/// `==`, `!=`, `>`, `>=`, `<`, `<=`.
+std::string_view symbol(Comparison comparison) noexcept;
+
+/// One requirement on a labelled value, such as `region==eu`.
+struct Condition {
+    std::string field = {};
+    Comparison comparison = Comparison::eq;
+    std::string value = {};
+
+    /// From text with one of the six operators; `name` names the option in errors.
+    /// Errors: `std::invalid_argument` for an empty field or no known operator.
+    static Condition parse(std::string_view name, std::string_view text);
+
+    friend bool operator==(Condition const&, Condition const&) = default;
+};
+
+}  // namespace rollcall
