@@ -17,7 +17,8 @@ struct Condition {
     Comparison comparison = Comparison::eq;
     std::string value = {};
 
-    /// From text with one of the six operators; `name` names the option in errors.
+    /// From text, split at its first operator; spaces around both sides do not count. `name` names
+    /// the option in errors.
     /// Errors: `std::invalid_argument` for an empty field or no known operator.
     static Condition parse(std::string_view name, std::string_view text);
 

@@ -1,0 +1,53 @@
+#include "registry/condition.hpp"
+
+#include <stdexcept>
+
+namespace rollcall {
+
+namespace {
+
+struct Operator {
+    std::string_view symbol;
+    Comparison comparison;
+};
+
+// At one position the longer symbol wins: `>=` before `>`.
+constexpr Operator operators[] = {
+    {"==", Comparison::eq}, {"!=", Comparison::ne}, {">=", Comparison::ge},
+    {"<=", Comparison::le}, {">", Comparison::gt},  {"<", Comparison::lt},
+};
+
+std::string_view trimmed(std::string_view text) {
+    auto const first = text.find_first_not_of(" \t");
+    if (first == std::string_view::npos) return {};
+    return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+std::invalid_argument bad(std::string_view name, std::string_view text, std::string_view rule) {
+    return std::invalid_argument{std::string{name} + ": '" + std::string{text} +
+                                 "': " + std::string{rule}};
+}
+
+}  // namespace
+
+std::string_view symbol(Comparison comparison) noexcept {
+    for (auto const& row : operators) {
+        if (row.comparison == comparison) return row.symbol;
+    }
+    return {};
+}
+
+Condition Condition::parse(std::string_view name, std::string_view text) {
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        for (auto const& row : operators) {
+            if (!text.substr(at).starts_with(row.symbol)) continue;
+            auto const field = trimmed(text.substr(0, at));
+            auto const value = trimmed(text.substr(at + row.symbol.size()));
+            if (field.empty()) throw bad(name, text, "a field must stand before the operator");
+            return {std::string{field}, row.comparison, std::string{value}};
+        }
+    }
+    throw bad(name, text, "must be FIELD OPERATOR VALUE with one of == != > >= < <=");
+}
+
+}  // namespace rollcall
