@@ -8,6 +8,8 @@
 #include <string_view>
 #include <system_error>
 
+#pragma GCC visibility push(default)
+
 namespace rollcall {
 
 namespace redis {
@@ -70,3 +72,5 @@ private:
 };
 
 }  // namespace rollcall
+
+#pragma GCC visibility pop

@@ -5,6 +5,8 @@
 #include <type_traits>
 #include <utility>
 
+#pragma GCC visibility push(default)
+
 namespace rollcall {
 
 /// Why an operation failed. One row each in `docs/errors.md`: meaning, transient or not, HTTP
@@ -50,3 +52,5 @@ private:
 
 template <>
 struct std::is_error_code_enum<rollcall::errc> : std::true_type {};
+
+#pragma GCC visibility pop

@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 
+#pragma GCC visibility push(default)
+
 namespace rollcall {
 
 /// Labels of an instance, ordered by key. Keys and values are UTF-8.
@@ -49,3 +51,5 @@ struct InstanceState {
 std::string uri(ServiceInstance const& instance);
 
 }  // namespace rollcall
+
+#pragma GCC visibility pop

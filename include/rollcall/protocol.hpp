@@ -3,6 +3,8 @@
 #include <optional>
 #include <string_view>
 
+#pragma GCC visibility push(default)
+
 namespace rollcall {
 
 /// What a scheme stands for.
@@ -21,3 +23,5 @@ std::optional<Protocol> find_protocol(std::string_view name) noexcept;
 int effective_port(std::string_view scheme, int port) noexcept;
 
 }  // namespace rollcall
+
+#pragma GCC visibility pop

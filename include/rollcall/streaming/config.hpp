@@ -7,6 +7,8 @@
 
 #include "rollcall/streaming/registry_keys.hpp"
 
+#pragma GCC visibility push(default)
+
 namespace rollcall::streaming {
 
 inline constexpr std::string_view default_key_prefix = "redis_streaming_registry";
@@ -65,3 +67,5 @@ struct HeartbeatConfig {
 };
 
 }  // namespace rollcall::streaming
+
+#pragma GCC visibility pop

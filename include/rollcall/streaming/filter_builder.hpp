@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace rollcall::streaming {
 
 /// Filter keys with their expected values, all of which must hold. A key is a field, optionally
@@ -39,3 +41,5 @@ private:
 };
 
 }  // namespace rollcall::streaming
+
+#pragma GCC visibility pop

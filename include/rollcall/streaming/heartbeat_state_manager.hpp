@@ -8,6 +8,8 @@
 #include "rollcall/instance.hpp"
 #include "rollcall/streaming/config.hpp"
 
+#pragma GCC visibility push(default)
+
 namespace rollcall::streaming {
 
 /// What one heartbeat writes. Source: seed 000, "Heartbeat Mechanism".
@@ -48,3 +50,5 @@ private:
 };
 
 }  // namespace rollcall::streaming
+
+#pragma GCC visibility pop

@@ -9,6 +9,8 @@
 
 #include "rollcall/instance.hpp"
 
+#pragma GCC visibility push(default)
+
 namespace rollcall::streaming {
 
 /// An instance as it was found in Redis.
@@ -48,3 +50,5 @@ struct InstanceEntryCodec {
 };
 
 }  // namespace rollcall::streaming
+
+#pragma GCC visibility pop

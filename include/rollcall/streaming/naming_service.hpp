@@ -10,6 +10,8 @@
 #include "rollcall/streaming/service_consumer.hpp"
 #include "rollcall/streaming/service_provider.hpp"
 
+#pragma GCC visibility push(default)
+
 namespace rollcall::streaming {
 
 /// Provider and consumer in one, with one lifecycle, and the older names of the same calls.
@@ -99,3 +101,5 @@ private:
 };
 
 }  // namespace rollcall::streaming
+
+#pragma GCC visibility pop

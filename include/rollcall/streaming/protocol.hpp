@@ -5,6 +5,8 @@
 
 #include "rollcall/protocol.hpp"
 
+#pragma GCC visibility push(default)
+
 namespace rollcall::streaming {
 
 /// The protocols of the design's `StandardProtocol`.
@@ -34,3 +36,5 @@ StandardProtocol grpc_protocol(bool secure) noexcept;
 Protocol const& resolve_protocol(std::string_view stored) noexcept;
 
 }  // namespace rollcall::streaming
+
+#pragma GCC visibility pop

@@ -16,6 +16,8 @@
 #include "rollcall/client.hpp"
 #include "rollcall/streaming/config.hpp"
 
+#pragma GCC visibility push(default)
+
 namespace rollcall::streaming {
 
 /// A JSON value of a `metadata` or `metrics` document; objects and arrays as their JSON text.
@@ -144,3 +146,5 @@ private:
 };
 
 }  // namespace rollcall::streaming
+
+#pragma GCC visibility pop

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#pragma GCC visibility push(default)
+
 namespace rollcall::streaming {
 
 /// Builds and takes apart the keys of one prefix. Source: seed 000, "Redis Key Structure".
@@ -56,3 +58,5 @@ private:
 };
 
 }  // namespace rollcall::streaming
+
+#pragma GCC visibility pop

@@ -7,6 +7,8 @@
 
 #include "rollcall/instance.hpp"
 
+#pragma GCC visibility push(default)
+
 namespace rollcall::streaming {
 
 /// What happened to an instance. `current` and the two health actions are never on the wire.
@@ -38,3 +40,5 @@ struct ServiceChangeEvent {
 std::string to_message(ServiceChangeEvent const& event);
 
 }  // namespace rollcall::streaming
+
+#pragma GCC visibility pop

@@ -11,6 +11,8 @@
 #include "rollcall/streaming/config.hpp"
 #include "rollcall/streaming/filter_builder.hpp"
 
+#pragma GCC visibility push(default)
+
 namespace rollcall::streaming {
 
 class RegistryAdminService;
@@ -110,3 +112,5 @@ private:
 };
 
 }  // namespace rollcall::streaming
+
+#pragma GCC visibility pop

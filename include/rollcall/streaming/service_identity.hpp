@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#pragma GCC visibility push(default)
+
 namespace rollcall::streaming {
 
 /// Names one instance of one service. Source: the design's `ServiceIdentity`.
@@ -25,3 +27,5 @@ struct ServiceIdentity {
 std::string generate_instance_id(std::string_view service_name, std::string_view host, int port);
 
 }  // namespace rollcall::streaming
+
+#pragma GCC visibility pop

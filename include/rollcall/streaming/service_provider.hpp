@@ -10,6 +10,8 @@
 #include "rollcall/instance.hpp"
 #include "rollcall/streaming/config.hpp"
 
+#pragma GCC visibility push(default)
+
 namespace rollcall::streaming {
 
 /// What a registration or deregistration found and did.
@@ -93,3 +95,5 @@ private:
 };
 
 }  // namespace rollcall::streaming
+
+#pragma GCC visibility pop
