@@ -22,8 +22,9 @@ struct BaseRedisConfig {
 
     RegistryKeys registry_keys() const { return RegistryKeys{key_prefix}; }
 
-    /// `pattern` with its `%s` replaced in order; `key_prefix:` in front if that is enabled and the
-    /// prefix is not the empty string. Uses the raw prefix.
+    /// `pattern` with its `%s` replaced in order and `%%` made `%`; `key_prefix:` in front if that
+    /// is enabled and the prefix is not the empty string. Uses the raw prefix. Errors:
+    /// `std::invalid_argument` for another conversion, or more of them than arguments.
     std::string format_key(std::string_view pattern,
                            std::initializer_list<std::string_view> args) const;
 
@@ -65,6 +66,17 @@ struct HeartbeatConfig {
     /// A changed description is written at most this often; zero or less: with every change.
     std::chrono::seconds metadata_update_interval{600};
 };
+
+/// The longest heartbeat timeout: ten years.
+inline constexpr std::chrono::seconds max_heartbeat_timeout = std::chrono::hours{24 * 3'650};
+
+/// Errors: `std::invalid_argument` with field, value and rule for a prefix that
+/// `RegistryKeys::validated_prefix` refuses, a heartbeat timeout below 1 s or above
+/// `max_heartbeat_timeout`, a heartbeat interval that is negative or not shorter than the timeout
+/// (skipped heartbeats would let the instance expire), or a cleanup period that is not positive.
+void validate(ServiceProviderConfig const& config, HeartbeatConfig const& heartbeat = {});
+void validate(ServiceConsumerConfig const& config);
+void validate(NamingServiceConfig const& config, HeartbeatConfig const& heartbeat = {});
 
 }  // namespace rollcall::streaming
 

@@ -17,9 +17,11 @@ enum class UpdateDecision { no_update, heartbeat_only, metadata_update };
 
 /// Decides what each heartbeat of each instance writes. Does no I/O; time is an argument.
 ///
-/// Times are milliseconds on any clock that starts far from zero and does not jump; the provider
-/// uses the monotonic one. Names are expected in their sanitised form.
-/// Thread safety: all members from any thread.
+/// Times are milliseconds on any clock that does not jump; the provider uses the monotonic one.
+/// Names are expected in their sanitised form.
+/// Cost: a state for each instance that was marked and not forgotten, about 100 bytes and its
+/// names; deciding about others keeps nothing.
+/// Thread safety: all members from any thread, moving and destroying aside.
 class HeartbeatStateManager {
 public:
     using Time = std::chrono::milliseconds;
@@ -30,9 +32,10 @@ public:
     HeartbeatStateManager& operator=(HeartbeatStateManager&&) noexcept;
 
     UpdateDecision decide(std::string_view service, std::string_view id, Metadata const& metadata,
-                          Time now);
+                          Time now) const;
 
-    /// Call after the script said that the instance was there; never otherwise.
+    /// Call after the script said that the instance was there; never otherwise. `no_update` marks
+    /// nothing.
     void mark_written(std::string_view service, std::string_view id, UpdateDecision what,
                       Metadata const& metadata, Time now);
 

@@ -30,6 +30,8 @@ public:
     std::string changes(std::string_view service_name) const;  ///< Pub/sub channel.
 
     bool is_registry_key(std::string_view key) const noexcept;  ///< Starts with `P:`.
+    /// Parts of a key that begins with this prefix, whatever the prefix holds; none for other keys.
+    /// What follows a further `:` behind an instance id is not part of it.
     std::optional<std::string> service_of_instance_key(std::string_view key) const;
     std::optional<std::string> instance_id_of_instance_key(std::string_view key) const;
     std::optional<std::string> service_of_heartbeats_key(std::string_view key) const;
@@ -46,6 +48,11 @@ public:
     /// not UTF-8, or one above `max_name_size` bytes.
     static std::string validate_and_sanitize_service_name(std::string_view name);
     static std::string validate_and_sanitize_instance_id(std::string_view id);
+
+    /// `prefix`, fit for keys that people and programs share. Errors: `std::invalid_argument` for a
+    /// blank one, one with white space or control characters, one that is not UTF-8, or one above
+    /// `max_name_size` bytes.
+    static std::string validated_prefix(std::string_view prefix);
 
     /// None of the five replaced characters occurs.
     static bool is_service_name_safe(std::string_view name) noexcept;

@@ -36,7 +36,8 @@ struct ServiceChangeEvent {
     friend bool operator==(ServiceChangeEvent const&, ServiceChangeEvent const&) = default;
 };
 
-/// The message as subscribers of the design's program accept it: one line of JSON.
+/// The message as subscribers of the design's program accept it: one line of JSON. An empty host
+/// and a metadata entry called `@class` are left out; ill-formed UTF-8 becomes U+FFFD.
 std::string to_message(ServiceChangeEvent const& event);
 
 }  // namespace rollcall::streaming

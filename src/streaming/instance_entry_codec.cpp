@@ -1,0 +1,170 @@
+#include "rollcall/streaming/instance_entry_codec.hpp"
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+
+#include "core/text.hpp"
+#include "streaming/java_text.hpp"
+#include "streaming/json_map.hpp"
+#include "streaming/json_text.hpp"
+
+#include "rollcall/protocol.hpp"
+#include "rollcall/streaming/protocol.hpp"
+
+namespace rollcall::streaming {
+namespace {
+
+using Field = InstanceEntryCodec::Field;
+using SystemTime = std::chrono::system_clock::time_point;
+
+constexpr std::string_view legacy_prefix = "metadata_";
+
+/// The texts of the fields that make an instance; null pointers where there is no such field.
+struct Texts {
+    std::string_view const* host = nullptr;
+    std::string_view const* port = nullptr;
+    std::string_view const* protocol = nullptr;
+    std::string_view const* enabled = nullptr;
+    std::string_view const* healthy = nullptr;
+    std::string_view const* ephemeral = nullptr;
+    std::string_view const* weight = nullptr;
+    std::string_view const* registration_time = nullptr;
+    std::string_view const* last_heartbeat_time = nullptr;
+    std::string_view const* metadata = nullptr;
+};
+
+struct Place {
+    std::string_view name;
+    std::string_view const* Texts::* text;
+};
+
+constexpr std::array places{
+    Place{"host", &Texts::host},
+    Place{"port", &Texts::port},
+    Place{"protocol", &Texts::protocol},
+    Place{"enabled", &Texts::enabled},
+    Place{"healthy", &Texts::healthy},
+    Place{"ephemeral", &Texts::ephemeral},
+    Place{"weight", &Texts::weight},
+    Place{"registrationTime", &Texts::registration_time},
+    Place{"lastHeartbeatTime", &Texts::last_heartbeat_time},
+    Place{"metadata", &Texts::metadata},
+};
+
+Texts sort(std::span<Field const> fields) noexcept {
+    Texts texts;
+    for (auto const& [name, value] : fields) {
+        for (auto const& place : places) {
+            if (name == place.name) {
+                texts.*place.text = &value;
+                break;
+            }
+        }
+    }
+    return texts;
+}
+
+bool flag(std::string_view const* text) noexcept { return !text || parse_java_bool(*text); }
+
+/// A stored time; one beyond the clock's range becomes the end of that range.
+SystemTime time_of(std::int64_t epoch_milliseconds) noexcept {
+    using std::chrono::milliseconds;
+    constexpr auto lowest = std::chrono::ceil<milliseconds>(SystemTime::min()).time_since_epoch();
+    constexpr auto highest = std::chrono::floor<milliseconds>(SystemTime::max()).time_since_epoch();
+    milliseconds const since_epoch{epoch_milliseconds};
+    if (since_epoch <= lowest) return SystemTime::min();
+    if (since_epoch >= highest) return SystemTime::max();
+    return SystemTime{since_epoch};
+}
+
+/// False for a malformed time; a missing one is none.
+bool read_time(std::string_view const* text, std::optional<SystemTime>& time) noexcept {
+    if (!text) return true;
+    auto const value = parse_java_long(*text);
+    if (value) time = time_of(*value);
+    return value.has_value();
+}
+
+Metadata legacy_metadata(std::span<Field const> fields) {
+    Metadata metadata;
+    for (auto const& [name, value] : fields) {
+        if (!name.starts_with(legacy_prefix)) continue;
+        metadata.insert_or_assign(to_utf8(name.substr(legacy_prefix.size())), to_utf8(value));
+    }
+    return metadata;
+}
+
+Metadata read_metadata(std::string_view const* text, std::span<Field const> fields) {
+    if (text && text->empty()) return {};
+    if (text) {
+        if (auto metadata = read_json_map(*text)) return std::move(*metadata);
+    }
+    return legacy_metadata(fields);
+}
+
+}  // namespace
+
+std::string InstanceEntryCodec::build_instance_data(ServiceInstance const& instance) {
+    auto const flag_text = [](bool on) { return on ? "true" : "false"; };
+    std::string out = "{";
+    append_json_name(out, "host");
+    if (instance.host.empty()) {
+        out += "null";
+    } else {
+        append_json_string(out, instance.host);
+    }
+    append_json_name(out, "port");
+    out += std::to_string(effective_port(instance.scheme, instance.port));
+    append_json_name(out, "protocol");
+    append_json_string(out, instance.scheme);
+    append_json_name(out, "enabled");
+    out += flag_text(instance.enabled);
+    append_json_name(out, "healthy");
+    out += flag_text(instance.healthy);
+    append_json_name(out, "weight");
+    out += std::to_string(instance.weight);
+    append_json_name(out, "ephemeral");
+    out += flag_text(instance.ephemeral);
+    append_json_name(out, "metadata");
+    append_json_object(out, instance.metadata);
+    out += '}';
+    return out;
+}
+
+std::string InstanceEntryCodec::metadata_json(Metadata const& metadata) {
+    std::string out;
+    append_json_object(out, metadata);
+    return out;
+}
+
+std::optional<StoredInstance> InstanceEntryCodec::parse_instance(std::string_view service_name,
+                                                                 std::string_view instance_id,
+                                                                 std::span<Field const> fields) {
+    auto const texts = sort(fields);
+    if (!texts.host || !texts.port) return std::nullopt;
+    auto const port = parse_java_int(*texts.port);
+    auto const weight = texts.weight ? parse_java_int(*texts.weight) : 1;
+    if (!port || !weight) return std::nullopt;
+
+    std::optional<StoredInstance> result{std::in_place};
+    auto& [instance, state] = *result;
+    if (!read_time(texts.registration_time, state.registered_at) ||
+        !read_time(texts.last_heartbeat_time, state.last_heartbeat_at)) {
+        return std::nullopt;
+    }
+    auto const& protocol = resolve_protocol(texts.protocol ? *texts.protocol : "");
+    instance.service_name = service_name;
+    instance.instance_id = instance_id;
+    instance.scheme = protocol.name;
+    instance.host = to_utf8(*texts.host);
+    instance.port = *port > 0 ? *port : protocol.default_port;
+    instance.weight = *weight;
+    instance.ephemeral = flag(texts.ephemeral);
+    instance.enabled = flag(texts.enabled);
+    instance.healthy = flag(texts.healthy);
+    instance.metadata = read_metadata(texts.metadata, fields);
+    return result;
+}
+
+}  // namespace rollcall::streaming
