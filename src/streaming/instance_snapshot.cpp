@@ -3,38 +3,30 @@
 #include <vector>
 
 #include "streaming/java_text.hpp"
-#include "streaming/json_map.hpp"
-
-#include "rollcall/streaming/instance_entry_codec.hpp"
 
 namespace rollcall::streaming {
 namespace {
 
-/// The times are not part of an announcement: a malformed one must not hide the rest.
-bool is_time(std::string_view field) noexcept {
-    return field == "registrationTime" || field == "lastHeartbeatTime";
+/// Whether a strict reader takes the field; the times are no part of an announcement.
+bool is_usable(InstanceEntryCodec::Field const& field) noexcept {
+    auto const& [name, value] = field;
+    if (name == "registrationTime" || name == "lastHeartbeatTime") return false;
+    if (name == "host") return !value.empty();
+    return (name != "port" && name != "weight") || parse_java_int(value);
 }
 
 }  // namespace
 
 std::optional<ServiceInstance> parse_snapshot(std::string_view service_name,
-                                              std::string_view instance_id, std::string_view json) {
-    auto const members = read_json_map(json);
-    if (!members) return std::nullopt;
-    auto const host = members->find("host");
-    if (host == members->end() || host->second.empty()) return std::nullopt;
-
-    std::vector<InstanceEntryCodec::Field> fields;
-    fields.reserve(members->size() + 1);
-    bool has_port = false;
-    for (auto const& [name, value] : *members) {
-        bool const number = name == "port" || name == "weight";
-        if (is_time(name) || (number && !parse_java_int(value))) continue;
-        has_port = has_port || name == "port";
-        fields.emplace_back(name, value);
+                                              std::string_view instance_id,
+                                              std::span<InstanceEntryCodec::Field const> fields) {
+    // A later field of the same name counts: this port is the default.
+    std::vector<InstanceEntryCodec::Field> usable{{"port", "0"}};
+    usable.reserve(fields.size() + 1);
+    for (auto const& field : fields) {
+        if (is_usable(field)) usable.push_back(field);
     }
-    if (!has_port) fields.emplace_back("port", "0");
-    auto stored = InstanceEntryCodec::parse_instance(service_name, instance_id, fields);
+    auto stored = InstanceEntryCodec::parse_instance(service_name, instance_id, usable);
     if (!stored) return std::nullopt;
     return std::move(stored->instance);
 }

@@ -1,17 +1,19 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "rollcall/instance.hpp"
+#include "rollcall/streaming/instance_entry_codec.hpp"
 
 namespace rollcall::streaming {
 
-/// The instance that a removed Hash described, from the JSON object of its fields that the cleanup
-/// script gives: what the announcement of its removal says. Malformed numbers become their
-/// defaults; none for an empty snapshot, one without host, or one that is not an object. Any bytes
-/// may be given.
+/// The instance that a removed Hash described: what the announcement of its removal says.
+/// Malformed numbers become their defaults, an unknown protocol HTTP; none without a host, as in
+/// the snapshot of a Hash that had expired. Any bytes may be given.
 std::optional<ServiceInstance> parse_snapshot(std::string_view service_name,
-                                              std::string_view instance_id, std::string_view json);
+                                              std::string_view instance_id,
+                                              std::span<InstanceEntryCodec::Field const> fields);
 
 }  // namespace rollcall::streaming
