@@ -3,7 +3,7 @@ find_package(OpenSSL 3 REQUIRED)
 find_package(Threads REQUIRED)
 
 find_path(ROLLCALL_BOOST_INCLUDE boost/redis.hpp
-    HINTS "${CMAKE_CURRENT_SOURCE_DIR}/.deps/boost/usr/include")
+    HINTS "${PROJECT_SOURCE_DIR}/.deps/boost/usr/include")
 if(NOT ROLLCALL_BOOST_INCLUDE)
     message(FATAL_ERROR "Boost >= 1.91 is needed: run tools/deps.sh, or set CMAKE_PREFIX_PATH")
 endif()
@@ -13,18 +13,12 @@ if(_version LESS 109100)
     message(FATAL_ERROR "Boost >= 1.91 is needed; ${ROLLCALL_BOOST_INCLUDE} has ${_version}")
 endif()
 
-file(WRITE "${CMAKE_BINARY_DIR}/firewall/asio.cpp"
-    "#include <boost/asio/impl/src.hpp>\n#include <boost/asio/ssl/impl/src.hpp>\n")
-file(WRITE "${CMAKE_BINARY_DIR}/firewall/redis.cpp" "#include <boost/redis/src.hpp>\n")
-file(WRITE "${CMAKE_BINARY_DIR}/firewall/json.cpp" "#include <boost/json/src.hpp>\n")
-
-add_library(rollcall_boost STATIC
-    "${CMAKE_BINARY_DIR}/firewall/asio.cpp"
-    "${CMAKE_BINARY_DIR}/firewall/redis.cpp"
-    "${CMAKE_BINARY_DIR}/firewall/json.cpp")
+file(GLOB _sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/boost/*.cpp")
+add_library(rollcall_boost STATIC ${_sources})
 target_include_directories(rollcall_boost SYSTEM PUBLIC "${ROLLCALL_BOOST_INCLUDE}")
 target_compile_definitions(rollcall_boost PUBLIC BOOST_ASIO_SEPARATE_COMPILATION
     BOOST_ASIO_NO_DEPRECATED BOOST_JSON_NO_LIB BOOST_ALL_NO_LIB)
+target_compile_definitions(rollcall_boost PRIVATE ROLLCALL_BOOST_VERSION=${_version})
 target_link_libraries(rollcall_boost PUBLIC OpenSSL::SSL OpenSSL::Crypto Threads::Threads
     PRIVATE rollcall_options)
 # These files are never stepped into; -O1 keeps unoptimised builds usable.

@@ -1,16 +1,21 @@
+# Building this makes all sources that are not written by hand.
+add_custom_target(rollcall_generated)
+
 # rollcall_embed_scripts(TARGET NAMESPACE): embeds lua/*.lua of the calling folder into TARGET as
 # `<folder>/scripts.hpp` with one redis::Script a file, in NAMESPACE.
 function(rollcall_embed_scripts target namespace)
     file(GLOB scripts CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/lua/*.lua")
     get_filename_component(room "${CMAKE_CURRENT_SOURCE_DIR}" NAME)
-    set(out "${CMAKE_BINARY_DIR}/generated/${room}")
+    set(out "${PROJECT_BINARY_DIR}/generated/${room}")
     add_custom_command(
         OUTPUT "${out}/scripts.hpp" "${out}/scripts.cpp"
         COMMAND "${CMAKE_COMMAND}" "-DSCRIPTS=${scripts}" -DNAMESPACE=${namespace} -DROOM=${room}
                 "-DOUT=${out}" -P "${PROJECT_SOURCE_DIR}/cmake/embed_scripts.cmake"
         DEPENDS ${scripts} "${PROJECT_SOURCE_DIR}/cmake/embed_scripts.cmake"
         COMMENT "Embedding ${room}/lua" VERBATIM)
+    add_custom_target(${target}_scripts DEPENDS "${out}/scripts.hpp" "${out}/scripts.cpp")
+    add_dependencies(rollcall_generated ${target}_scripts)
     target_sources(${target} PRIVATE "${out}/scripts.hpp" "${out}/scripts.cpp")
     target_include_directories(${target} PUBLIC
-        $<BUILD_INTERFACE:${CMAKE_BINARY_DIR}/generated>)
+        $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/generated>)
 endfunction()

@@ -1,0 +1,13 @@
+// Prints the addresses of the instances of "orders" that may be called now.
+#include <cstdio>
+
+#include "rollcall/streaming.hpp"
+
+int main() {
+    rollcall::Client client;  // $ROLLCALL_URL, or the Redis of this machine
+    rollcall::streaming::RedisServiceConsumer consumer{client};
+    consumer.start();
+    for (auto const& instance : consumer.healthy_instances("orders")) {
+        std::puts(uri(instance).c_str());
+    }
+}
