@@ -15,6 +15,7 @@ namespace rollcall {
 /// destroyed twice by g++ 12.
 class Failure {
 public:
+    Failure() = default;  // What `Result<void>::error()` gives for a success.
     Failure(std::error_code code, std::string detail) : code_(code), detail_(std::move(detail)) {}
     Failure(errc code, std::string detail) : Failure(make_error_code(code), std::move(detail)) {}
 

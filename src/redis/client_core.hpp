@@ -1,17 +1,19 @@
 #pragma once
 
 #include <chrono>
-#include <exception>
-#include <future>
+#include <functional>
 #include <memory>
 #include <optional>
-#include <system_error>
+#include <string>
+#include <sys/types.h>
+#include <thread>
 #include <type_traits>
 #include <utility>
 
 #include "core/deadline.hpp"
 #include "core/log.hpp"
 #include "core/result.hpp"
+#include "redis/background.hpp"
 #include "redis/session.hpp"
 #include "redis/task.hpp"
 
@@ -21,25 +23,69 @@ namespace rollcall::redis {
 
 /// One I/O thread with its session: what a `Client` owns and layouts keep alive.
 ///
-/// Thread safety: `run`, `spawn`, `closed` and the accessors from any thread; the session on the
-/// I/O thread only. In a forked child every `run` fails with `errc::closed`.
+/// Thread safety: `run`, `spawn`, `closed` and the accessors of constants from any thread; the
+/// session and the `io_context` on the I/O thread only.
+/// Lifetime: the last owner's end stops the session and the thread, within a second; that owner may
+/// be the I/O thread itself.
+/// Fork: in a child every `run` fails with `errc::closed`, and the end of the last owner leaves
+/// thread, sockets and memory alone.
 class ClientCore : public std::enable_shared_from_this<ClientCore> {
 public:
+    /// Errors: `std::invalid_argument` for a malformed URL or option.
     static std::shared_ptr<ClientCore> create(ClientOptions options);
     ~ClientCore();
+    ClientCore(ClientCore const&) = delete;
+    ClientCore& operator=(ClientCore const&) = delete;
 
     Session& session() noexcept;
     asio::io_context& io() noexcept;
-    Log const& log() const noexcept;
-    Url const& url() const noexcept;
-    std::chrono::milliseconds request_timeout() const noexcept;
-    Deadline deadline() const { return after(request_timeout()); }
+    Log const& log() const noexcept { return log_; }
+    Url const& url() const noexcept { return url_; }
+    std::chrono::milliseconds request_timeout() const noexcept { return request_timeout_; }
+    Deadline deadline() const { return after(request_timeout_); }
+    /// Whether this is a forked child, where nothing works any more.
+    bool closed() const noexcept;
 
-    /// Runs `make()`, a `Task<Result<T>>`, on the I/O thread and waits for it. `make` is called on
-    /// the I/O thread, so that the coroutine's parameters live in this frame until it ends.
-    /// Called on the I/O thread itself it fails with `errc::closed`.
+    /// Runs `make()`, a `Task<Result<T>>`, on the I/O thread and waits for its end. `make` is
+    /// called on the I/O thread and may be a lambda with captures, as it is no coroutine itself;
+    /// what it refers to in the caller's frame lives until the coroutine has ended. An exception
+    /// that leaves the coroutine is thrown here.
+    ///
+    /// Errors: `errc::closed` in a forked child and on the I/O thread.
     template <class Make>
-    auto run(Make&& make) -> typename std::invoke_result_t<Make&>::value_type;
+    auto run(Make&& make) -> typename std::invoke_result_t<Make&>::value_type {
+        using Outcome = typename std::invoke_result_t<Make&>::value_type;
+        std::optional<Outcome> outcome;
+        auto const start = [&make, &outcome] { return keep(make(), outcome); };
+        if (auto failure = run_to_end(start)) return *std::move(failure);
+        return *std::move(outcome);
+    }
+
+    /// Starts `make()` on the I/O thread, where it runs until it ends or its owner stops it: then
+    /// what it awaits is cut short (`exec` fails with `errc::cancelled`, `pause` gives false), and
+    /// awaiting anything further throws what ends it. `make` must own what it uses, as it is called
+    /// later. Another exception than that of cancellation is logged.
+    Background spawn(std::function<Task<void>()> make);
+
+private:
+    friend class Background;
+    struct Loop;
+
+    ClientCore(ClientOptions options, Url url);
+
+    template <class Outcome>
+    static Task<void> keep(Task<Outcome> task, std::optional<Outcome>& outcome) {
+        outcome.emplace(co_await std::move(task));
+    }
+    std::optional<Failure> run_to_end(std::function<Task<void>()> const& make);
+    bool on_io_thread() const noexcept { return std::this_thread::get_id() == thread_.get_id(); }
+
+    Log const log_;
+    Url const url_;
+    std::chrono::milliseconds const request_timeout_;
+    pid_t const owner_;           // The process that has the thread.
+    std::shared_ptr<Loop> loop_;  // Shared with the thread.
+    std::thread thread_;
 };
 
 }  // namespace rollcall::redis

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "core/deadline.hpp"
 #include "core/log.hpp"
@@ -18,11 +19,18 @@ struct SessionOptions {
     Url url = {};
     std::string client_name = "rollcall";
     std::size_t max_in_flight = 1'000;
+    /// A silent connection is asked for a sign of life after this, and given up after `patience`
+    /// more. A refused PING is a sign of life.
+    std::chrono::milliseconds ping_interval{1'000};
+    std::chrono::milliseconds patience{3'000};
+    /// For connecting and logging in together.
+    std::chrono::milliseconds connect_limit{5'000};
 };
 
 /// The command connection to one Redis: made again for ever, with a deadline on every request.
 ///
 /// Thread safety: the I/O thread only.
+/// Lifetime: after `stop`, the `io_context` must have run out of work before it is destroyed.
 class Session {
 public:
     Session(asio::io_context& io, SessionOptions options, Log log);
@@ -34,17 +42,22 @@ public:
 
     /// Sends `request` when connected and there is room; fills `response` with one value for each
     /// command. Fails as a whole only when no complete answer came: `errc::timeout`,
-    /// `errc::not_connected` (the deadline passed without any connection), `errc::closed`. A
-    /// command that Redis refuses is an error value among the others: see `failure_of`.
+    /// `errc::not_connected` (the deadline passed without a connection), `errc::access_denied` (the
+    /// log-in was refused: at once), `errc::cancelled`, `errc::closed`. A command that Redis
+    /// refuses is an error value among the others: see `failure_of`.
     ///
-    /// `request` and `response` must outlive the operation. A write whose connection breaks after
-    /// it was sent is not sent twice unless `idempotent`.
+    /// `request` and `response` must outlive the operation; neither is touched after it. A request
+    /// whose connection breaks after it was sent is sent again when `idempotent`, else it fails
+    /// with `errc::timeout`.
     Task<Result<void>> exec(Request const& request, Response& response, Deadline deadline,
                             bool idempotent = true);
 
     bool connected() const noexcept;
-    /// Why the last attempt to connect or to log in failed; empty after a success.
+    /// Why there is no connection: what the last attempt to connect or log in met, or how the last
+    /// connection ended. Empty while connected. May hold what Redis said: untrusted text.
     std::string const& last_error() const noexcept;
+    /// The numeric address of this end of the connection; empty without one and for unix sockets.
+    std::string local_address() const;
 
 private:
     struct Impl;

@@ -3,6 +3,7 @@
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <chrono>
 
 namespace rollcall {
 
@@ -14,5 +15,9 @@ template <class T>
 using Task = asio::awaitable<T, asio::io_context::executor_type>;
 
 inline constexpr asio::use_awaitable_t<asio::io_context::executor_type> use_task{};
+
+/// Lets `time` pass. False when it was cut short because the coroutine is to end; awaiting anything
+/// after that throws `asio::error::operation_aborted`, which ends a spawned coroutine quietly.
+Task<bool> pause(std::chrono::steady_clock::duration time);
 
 }  // namespace rollcall

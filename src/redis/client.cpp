@@ -1,0 +1,57 @@
+#include "rollcall/client.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "redis/client_core.hpp"
+
+namespace rollcall {
+namespace {
+
+constexpr std::chrono::milliseconds between_looks{50};
+constexpr std::chrono::hours longest_wait{24 * 365};
+
+Task<Result<void>> ping_until_answered(redis::Session& session, Deadline deadline) {
+    redis::Request request;
+    request.push("PING");
+    redis::Response response;
+    for (;;) {
+        auto const sent = co_await session.exec(request, response, deadline);
+        if (!sent) co_return sent;
+        auto const reply = response[0];
+        if (!reply.is_error()) co_return Result<void>{};
+        auto failure = redis::failure_of(reply, "PING");
+        if (!is_transient(failure.code())) co_return failure;
+        if (after(between_looks) >= deadline) co_return failure;
+        co_await pause(between_looks);
+    }
+}
+
+Result<void> wait_until_ready(redis::ClientCore& core, std::chrono::milliseconds limit) {
+    auto const deadline = after(std::clamp<std::chrono::milliseconds>(limit, {}, longest_wait));
+    return core.run([&] { return ping_until_answered(core.session(), deadline); });
+}
+
+}  // namespace
+
+Client::Client(std::string url) : Client(ClientOptions{.url = std::move(url)}) {}
+
+Client::Client(ClientOptions options) : core_(redis::ClientCore::create(std::move(options))) {}
+
+Client::~Client() = default;
+Client::Client(Client&&) noexcept = default;
+Client& Client::operator=(Client&&) noexcept = default;
+
+void Client::wait_until_ready(std::chrono::milliseconds limit) {
+    rollcall::wait_until_ready(*core_, limit).value();
+}
+
+bool Client::wait_until_ready(std::chrono::milliseconds limit, std::error_code& error) {
+    auto const outcome = rollcall::wait_until_ready(*core_, limit);
+    error = outcome ? std::error_code{} : outcome.error().code();
+    return outcome.has_value();
+}
+
+std::string Client::address() const { return core_->url().to_string(); }
+
+}  // namespace rollcall

@@ -1,0 +1,256 @@
+#include "redis/client_core.hpp"
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/system/system_error.hpp>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <pthread.h>
+#include <signal.h>
+#include <stdexcept>
+#include <unistd.h>
+
+namespace rollcall::redis {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds patience_at_end{900};
+constexpr std::chrono::hours longest_timeout{24};
+constexpr std::size_t most_in_flight = 100'000;
+
+/// Becomes true once.
+class Event {
+public:
+    void set() {
+        // Notified under the lock: the waiter may destroy this as soon as it has seen it.
+        std::lock_guard const lock{mutex_};
+        set_ = true;
+        changed_.notify_all();
+    }
+
+    void wait() {
+        std::unique_lock lock{mutex_};
+        changed_.wait(lock, [this] { return set_; });
+    }
+
+    bool wait_for(milliseconds limit) {
+        std::unique_lock lock{mutex_};
+        return changed_.wait_for(lock, limit, [this] { return set_; });
+    }
+
+private:
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    bool set_ = false;  // Guarded by the mutex.
+};
+
+/// Threads started meanwhile take no signals: those belong to the program.
+class SignalBlock {
+public:
+    SignalBlock() {
+        sigset_t all;
+        ::sigfillset(&all);
+        ::pthread_sigmask(SIG_SETMASK, &all, &before_);
+    }
+    ~SignalBlock() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+    SignalBlock(SignalBlock const&) = delete;
+    SignalBlock& operator=(SignalBlock const&) = delete;
+
+private:
+    sigset_t before_;
+};
+
+SessionOptions session_options(Url const& url, ClientOptions const& options) {
+    SessionOptions result;
+    result.url = url;
+    result.max_in_flight = options.max_in_flight;
+    return result;
+}
+
+bool is_cancellation(std::exception_ptr const& error) {
+    try {
+        std::rethrow_exception(error);
+    } catch (boost::system::system_error const& e) {
+        return e.code() == asio::error::operation_aborted;
+    } catch (...) {
+        return false;
+    }
+}
+
+std::string text_of(std::exception_ptr const& error) {
+    try {
+        std::rethrow_exception(error);
+    } catch (std::exception const& e) {
+        return e.what();
+    } catch (...) {
+        return "an exception of unknown type";
+    }
+}
+
+}  // namespace
+
+/// What the thread uses; it lives as long as the thread, which may outlive the core by the time of
+/// a name resolution that nothing can interrupt.
+struct ClientCore::Loop {
+    Loop(SessionOptions options, Log const& logger)
+        : log(logger), session(io, std::move(options), logger) {}
+
+    void run() noexcept {
+        ::pthread_setname_np(::pthread_self(), "rollcall-io");
+        session.start();
+        for (;;) {
+            try {
+                io.run();
+                break;
+            } catch (...) {
+                log.write(
+                    LogLevel::error, "io thread",
+                    "an exception reached the I/O thread: " + text_of(std::current_exception()));
+            }
+        }
+        ended.set();
+    }
+
+    void stop() {
+        asio::post(io, [this] {
+            session.stop();
+            work.reset();
+        });
+    }
+
+    Log log;
+    asio::io_context io{1};
+    asio::executor_work_guard<asio::io_context::executor_type> work{io.get_executor()};
+    Session session;
+    Event ended;
+};
+
+struct Background::State {
+    void cancel() {
+        cancelled = true;
+        signal.emit(asio::cancellation_type::terminal);
+    }
+
+    asio::cancellation_signal signal;  // On the I/O thread only, as is the next.
+    bool cancelled = false;
+    Event ended;
+};
+
+std::shared_ptr<ClientCore> ClientCore::create(ClientOptions options) {
+    if (options.request_timeout <= milliseconds::zero() ||
+        options.request_timeout > longest_timeout) {
+        throw std::invalid_argument("request_timeout " +
+                                    std::to_string(options.request_timeout.count()) +
+                                    "ms: must be above zero and at most 24 hours");
+    }
+    if (options.max_in_flight < 1 || options.max_in_flight > most_in_flight) {
+        throw std::invalid_argument("max_in_flight " + std::to_string(options.max_in_flight) +
+                                    ": must be 1 to " + std::to_string(most_in_flight));
+    }
+    auto url = options.url.empty() ? default_url() : Url::parse(options.url);
+    return std::shared_ptr<ClientCore>{new ClientCore{std::move(options), std::move(url)}};
+}
+
+ClientCore::ClientCore(ClientOptions options, Url url)
+    : log_(std::move(options.log)),
+      url_(std::move(url)),
+      request_timeout_(options.request_timeout),
+      owner_(::getpid()),
+      loop_(std::make_shared<Loop>(session_options(url_, options), log_)) {
+    SignalBlock const block;
+    thread_ = std::thread{[loop = loop_] { loop->run(); }};
+}
+
+ClientCore::~ClientCore() {
+    if (closed()) {
+        // The thread is the parent's, and so are the sockets and what epoll watches: even closing
+        // them properly would speak on the parent's connection.
+        new std::shared_ptr<Loop>{std::move(loop_)};
+        new std::thread{std::move(thread_)};
+        return;
+    }
+    loop_->stop();
+    if (!on_io_thread() && loop_->ended.wait_for(patience_at_end)) {
+        thread_.join();
+    } else {
+        thread_.detach();
+    }
+}
+
+Session& ClientCore::session() noexcept { return loop_->session; }
+
+asio::io_context& ClientCore::io() noexcept { return loop_->io; }
+
+bool ClientCore::closed() const noexcept { return ::getpid() != owner_; }
+
+std::optional<Failure> ClientCore::run_to_end(std::function<Task<void>()> const& make) {
+    if (closed()) return Failure{errc::closed, "this process was forked from the client's"};
+    if (on_io_thread()) return Failure{errc::closed, "called on the client's own I/O thread"};
+    auto const self = shared_from_this();
+    Event ended;
+    std::exception_ptr error;
+    asio::post(loop_->io, [&] {
+        try {
+            asio::co_spawn(loop_->io.get_executor(), make(), [&](std::exception_ptr thrown) {
+                error = std::move(thrown);
+                ended.set();
+            });
+        } catch (...) {
+            error = std::current_exception();
+            ended.set();
+        }
+    });
+    ended.wait();
+    if (error) std::rethrow_exception(error);
+    return std::nullopt;
+}
+
+Background ClientCore::spawn(std::function<Task<void>()> make) {
+    if (closed()) return {};
+    auto state = std::make_shared<Background::State>();
+    asio::post(loop_->io, [loop = loop_.get(), state, make = std::move(make)] {
+        auto on_end = [loop, state](std::exception_ptr thrown) {
+            if (thrown && !is_cancellation(thrown)) {
+                loop->log.write(LogLevel::error, "background",
+                                "background work ended: " + text_of(thrown));
+            }
+            state->ended.set();
+        };
+        if (state->cancelled) return on_end(nullptr);
+        try {
+            asio::co_spawn(loop->io.get_executor(), make(),
+                           asio::bind_cancellation_slot(state->signal.slot(), on_end));
+        } catch (...) {
+            on_end(std::current_exception());
+        }
+    });
+    return Background{shared_from_this(), std::move(state)};
+}
+
+Background& Background::operator=(Background&& other) noexcept {
+    if (this != &other) {
+        stop();
+        core_ = std::move(other.core_);
+        state_ = std::move(other.state_);
+    }
+    return *this;
+}
+
+void Background::stop() noexcept {
+    auto const core = std::move(core_);
+    auto const state = std::move(state_);
+    if (!state || core->closed()) return;
+    if (core->on_io_thread()) {
+        state->cancel();
+        return;
+    }
+    asio::post(core->io(), [state] { state->cancel(); });
+    state->ended.wait();
+}
+
+}  // namespace rollcall::redis

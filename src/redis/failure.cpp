@@ -1,0 +1,45 @@
+#include <string>
+
+#include "redis/session.hpp"
+
+namespace rollcall::redis {
+namespace {
+
+struct Meaning {
+    std::string_view word;
+    errc code;
+};
+
+constexpr Meaning meanings[] = {
+    {"NOAUTH", errc::access_denied},   {"WRONGPASS", errc::access_denied},
+    {"NOPERM", errc::access_denied},   {"LOADING", errc::unavailable},
+    {"MISCONF", errc::unavailable},    {"READONLY", errc::unavailable},
+    {"MASTERDOWN", errc::unavailable}, {"CLUSTERDOWN", errc::unavailable},
+    {"TRYAGAIN", errc::unavailable},   {"BUSY", errc::unavailable},
+    {"NOREPLICAS", errc::unavailable}, {"UNBLOCKED", errc::unavailable},
+    {"OOM", errc::overloaded},
+};
+
+errc meaning_of(std::string_view text) {
+    auto const word = text.substr(0, text.find(' '));
+    for (auto const& meaning : meanings) {
+        if (word == meaning.word) return meaning.code;
+    }
+    // These have no word of their own. A right that a script lacks is told in a sentence: Redis
+    // 7.0 in the first form, later ones in the second.
+    auto const says = [text](std::string_view part) { return text.find(part) != text.npos; };
+    if (says("The user executing the script can't") || says("ACL failure in script")) {
+        return errc::access_denied;
+    }
+    if (says("max number of clients reached")) return errc::unavailable;
+    return errc::unexpected_reply;
+}
+
+}  // namespace
+
+Failure failure_of(Value error, std::string_view what) {
+    auto const text = error.text();
+    return {meaning_of(text), std::string{what} + ": " + std::string{text}};
+}
+
+}  // namespace rollcall::redis

@@ -1,0 +1,108 @@
+#pragma once
+
+#include <boost/redis/adapter/result.hpp>  // flat_tree.hpp alone breaks what includes this later.
+#include <boost/redis/resp3/flat_tree.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <string_view>
+#include <vector>
+
+namespace rollcall::redis {
+
+/// One value of a reply: a cursor into the response that holds it. Any reply can be asked anything:
+/// what it does not have is empty. A default one is null.
+class Value {
+public:
+    class iterator;
+    using const_iterator = iterator;
+
+    Value() = default;
+
+    bool is_error() const noexcept;  ///< Redis refused; `text()` is its message.
+    bool is_null() const noexcept;
+    bool is_aggregate() const noexcept;  ///< Array, set, map or push.
+
+    std::string_view text() const noexcept;  ///< Bytes of a string, number or error; else empty.
+    /// The number of an integer reply or of decimal text; `otherwise` for anything else.
+    std::int64_t integer(std::int64_t otherwise = 0) const noexcept;
+
+    /// Direct elements; a map counts its keys and its values.
+    std::size_t size() const noexcept;
+    bool empty() const noexcept { return size() == 0; }
+    iterator begin() const noexcept;
+    iterator end() const noexcept;
+    /// The element at `index`, null behind the end. Cost: walks over those before it.
+    Value operator[](std::size_t index) const noexcept;
+
+private:
+    friend class Response;
+    using Node = boost::redis::resp3::node_view;
+    Value(Node const* node, Node const* end) : node_(node), end_(end) {}
+
+    Node const* node_ = nullptr;
+    Node const* end_ = nullptr;  // Of all nodes of the response.
+};
+
+class Value::iterator {
+public:
+    using iterator_category = std::forward_iterator_tag;
+    using value_type = Value;
+    using difference_type = std::ptrdiff_t;
+    using pointer = void;
+    using reference = Value;
+
+    iterator() = default;
+
+    Value operator*() const noexcept { return {node_, end_}; }
+    iterator& operator++() noexcept;
+    iterator operator++(int) noexcept {
+        auto before = *this;
+        ++*this;
+        return before;
+    }
+    friend bool operator==(iterator a, iterator b) noexcept { return a.left_ == b.left_; }
+
+private:
+    friend class Value;
+    iterator(Node const* node, Node const* end, std::size_t left)
+        : node_(node), end_(end), left_(left) {}
+
+    Node const* node_ = nullptr;
+    Node const* end_ = nullptr;
+    std::size_t left_ = 0;  // Elements from here on.
+};
+
+/// The replies to a request, in order. Values are valid while it lives and is not reused.
+class Response {
+public:
+    Response() = default;
+    Response(Response&&) noexcept = default;
+    Response& operator=(Response&&) noexcept = default;
+    Response(Response const&) = delete;
+    Response& operator=(Response const&) = delete;
+
+    std::size_t size() const noexcept { return replies_.size(); }
+    /// The reply to the command at `index`; null behind the last.
+    Value operator[](std::size_t index) const noexcept;
+    void clear() noexcept;
+
+    // For the session: how a reply is put in, node by node, and how some are exchanged.
+    void begin_reply();
+    void add(boost::redis::resp3::node_view const& node);
+    void end_reply();
+    /// Puts the replies of `again` in place of those at `positions`.
+    void replace(std::vector<std::size_t> const& positions, Response&& again);
+
+private:
+    struct Reply {
+        std::size_t node;
+        bool replaced;
+    };
+
+    boost::redis::resp3::flat_tree tree_;
+    boost::redis::resp3::flat_tree replaced_;
+    std::vector<Reply> replies_;
+};
+
+}  // namespace rollcall::redis
