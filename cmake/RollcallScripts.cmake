@@ -1,11 +1,11 @@
 # Building this makes all sources that are not written by hand.
 add_custom_target(rollcall_generated)
 
-# rollcall_embed_scripts(TARGET NAMESPACE): embeds lua/*.lua of the calling folder into TARGET as
-# `<folder>/scripts.hpp` with one redis::Script a file, in NAMESPACE.
-function(rollcall_embed_scripts target namespace)
-    file(GLOB scripts CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/lua/*.lua")
-    get_filename_component(room "${CMAKE_CURRENT_SOURCE_DIR}" NAME)
+# rollcall_embed_scripts(ROOM NAMESPACE): embeds ROOM/lua/*.lua into the room's target as
+# `<ROOM>/scripts.hpp` with one redis::Script a file, in NAMESPACE.
+function(rollcall_embed_scripts room namespace)
+    file(GLOB scripts CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${room}/lua/*.lua")
+    set(target rollcall_${room})
     set(out "${PROJECT_BINARY_DIR}/generated/${room}")
     add_custom_command(
         OUTPUT "${out}/scripts.hpp" "${out}/scripts.cpp"
@@ -16,6 +16,5 @@ function(rollcall_embed_scripts target namespace)
     add_custom_target(${target}_scripts DEPENDS "${out}/scripts.hpp" "${out}/scripts.cpp")
     add_dependencies(rollcall_generated ${target}_scripts)
     target_sources(${target} PRIVATE "${out}/scripts.hpp" "${out}/scripts.cpp")
-    target_include_directories(${target} PUBLIC
-        $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/generated>)
+    target_include_directories(${target} PUBLIC "${PROJECT_BINARY_DIR}/generated")
 endfunction()
