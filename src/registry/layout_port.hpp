@@ -99,9 +99,13 @@ public:
                                                     Deadline deadline) = 0;
     /// The instance as `register_instance` stores it: names as written, id and scheme filled in.
     virtual ServiceInstance validated(ServiceInstance const& instance) const = 0;
+    /// The names as they are stored.
+    virtual InstanceId validated(InstanceId const& id) const = 0;
     virtual Task<Result<Written>> deregister_instance(InstanceId const& id, Deadline deadline) = 0;
 
-    /// One result for each id, in order; a failure of one id never touches another.
+    /// One result for each id, in order; a failure of one id, bad names included, never touches
+    /// another. At most `max_batch` ids.
+    static constexpr std::size_t max_batch = 100'000;
     virtual Task<Result<std::vector<Liveness>>> heartbeat(std::span<InstanceId const> ids,
                                                           Deadline deadline) = 0;
 
@@ -126,6 +130,8 @@ public:
     /// The same if this process holds, or now gets, the prefix's sweeping lease for `hold`.
     virtual Task<Result<SweepReport>> sweep_as_leader(std::chrono::milliseconds hold,
                                                       Deadline deadline) = 0;
+    /// Gives up the sweeping lease, if this process holds it.
+    virtual Task<Result<void>> yield_sweeping(Deadline deadline) = 0;
 
     /// What is wrong with the stored data of this layout, repaired where that is safe and `fix`.
     virtual Task<Result<std::vector<Finding>>> examine(bool fix, Deadline deadline) = 0;

@@ -88,6 +88,9 @@ struct Member {
     double heartbeat = 0;  ///< Milliseconds; peers may have stored fractions.
 };
 
+/// A score as Redis writes it; 0 for anything else.
+double score_of(std::string_view text) noexcept;
+
 struct Members {
     Milliseconds now{0};  ///< Redis' clock.
     std::vector<Member> list = {};
@@ -156,12 +159,21 @@ public:
     redis::ClientCore& core() const noexcept { return *core_; }
     std::chrono::seconds lease() const noexcept { return lease_; }
 
+    /// What all calls have in common.
+    struct Common {
+        std::string prefix = {};
+        std::string index = {};  ///< Key of the services index.
+        std::string ttl = {};    ///< Seconds.
+    };
+
 private:
+    Task<Result<Members>> members(redis::Request const& request, std::string const& service,
+                                  Deadline deadline) const;
+
     std::shared_ptr<redis::ClientCore> core_;
     RegistryKeys keys_;
     std::chrono::seconds lease_;
-    std::string index_;
-    std::string ttl_;
+    Common common_;
 };
 
 }  // namespace rollcall::streaming

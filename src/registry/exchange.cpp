@@ -1,0 +1,59 @@
+#include "registry/exchange.hpp"
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/basic_waitable_timer.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <chrono>
+#include <cstddef>
+#include <exception>
+#include <utility>
+
+namespace rollcall {
+namespace {
+
+using Executor = asio::io_context::executor_type;
+using Timer = asio::basic_waitable_timer<std::chrono::steady_clock,
+                                         asio::wait_traits<std::chrono::steady_clock>, Executor>;
+
+struct Gathering {
+    Gathering(Executor const& executor, std::shared_ptr<Exchanges> all)
+        : exchanges(std::move(all)),
+          pending(exchanges->size()),
+          done(executor, Timer::time_point::max()) {}
+
+    std::shared_ptr<Exchanges> exchanges;
+    std::size_t pending;
+    Timer done;  // Never expires; cancelled by the last answer.
+};
+
+Task<void> exec_one(redis::Session& session, Exchange& exchange, Deadline deadline) {
+    auto outcome = co_await session.exec(exchange.request, exchange.response, deadline);
+    if (outcome.has_error()) exchange.failure = std::move(outcome).error();
+}
+
+}  // namespace
+
+Task<void> exec_all(redis::Session& session, std::shared_ptr<Exchanges> exchanges,
+                    Deadline deadline) {
+    if (exchanges->size() == 1) {
+        co_await exec_one(session, exchanges->front(), deadline);
+        co_return;
+    }
+    auto const executor = co_await asio::this_coro::executor;
+    auto const gathering = std::make_shared<Gathering>(executor, exchanges);
+    for (auto& exchange : *exchanges) {
+        asio::co_spawn(executor, exec_one(session, exchange, deadline),
+                       [gathering, &exchange](std::exception_ptr thrown) {
+                           if (thrown) {
+                               exchange.failure.emplace(errc::closed, "the request was abandoned");
+                           }
+                           if (--gathering->pending == 0) gathering->done.cancel();
+                       });
+    }
+    while (gathering->pending > 0) {
+        co_await gathering->done.async_wait(asio::as_tuple(use_task));
+    }
+}
+
+}  // namespace rollcall

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "core/deadline.hpp"
+#include "core/result.hpp"
+#include "redis/task.hpp"
+#include "registry/layout_port.hpp"
+#include "streaming/instance_reader.hpp"
+#include "streaming/registry_lua_script_executor.hpp"
+
+namespace rollcall::streaming {
+
+/// Removes and announces what expired in all services of a prefix.
+///
+/// The script that removes an instance does it for one caller only, so each removal is announced
+/// once however many sweep at the same time.
+/// Thread safety: the I/O thread only, construction aside.
+class ExpirySweep {
+public:
+    ExpirySweep(RegistryLuaScriptExecutor const& scripts, InstanceReader& reader);
+
+    /// A failure of one service is told in its part of the report and does not stop the others.
+    Task<Result<SweepReport>> run(Milliseconds timeout, Deadline deadline);
+
+    /// The same if this object holds, or now gets, the lease of the prefix. When the lease cannot
+    /// be asked for, it sweeps: the lease saves work, it decides nothing.
+    Task<Result<SweepReport>> run_as_leader(Milliseconds timeout, Milliseconds hold,
+                                            Deadline deadline);
+
+    /// Gives the lease up, so that another process need not wait for its end.
+    Task<Result<void>> yield(Deadline deadline);
+
+private:
+    RegistryLuaScriptExecutor const& scripts_;
+    InstanceReader& reader_;
+    std::string token_;
+};
+
+}  // namespace rollcall::streaming

@@ -1,0 +1,326 @@
+#include "streaming/instance_reader.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "redis/request.hpp"
+#include "registry/exchange.hpp"
+#include "streaming/filter_document.hpp"
+#include "streaming/service_keys.hpp"
+
+namespace rollcall::streaming {
+namespace {
+
+using redis::Request;
+using redis::Value;
+
+constexpr std::size_t per_request = 256;
+
+// By how much the clocks of Redis and of this machine may drift apart between two reads before a
+// read has to be made again.
+constexpr Milliseconds clock_margin{2'000};
+
+constexpr Milliseconds skew_limit{2'000};
+
+// Wider than any score that stands for a time: no window.
+constexpr Milliseconds for_ever{100'000'000'000'000'000};
+
+Milliseconds time_of(Value reply) {
+    return Milliseconds{reply[0].integer() * 1'000 + reply[1].integer() / 1'000};
+}
+
+/// Members with scores, as pairs or, before RESP3, flat.
+std::vector<Member> members_of(Value reply) {
+    std::vector<Member> members;
+    members.reserve(reply.size());
+    for (auto at = reply.begin(); at != reply.end(); ++at) {
+        auto const element = *at;
+        if (element.is_aggregate()) {
+            auto part = element.begin();
+            auto const id = (*part++).text();
+            members.push_back({std::string{id}, score_of((*part).text())});
+        } else {
+            if (++at == reply.end()) break;
+            members.push_back({std::string{element.text()}, score_of((*at).text())});
+        }
+    }
+    return members;
+}
+
+void read_fields(Value hash, std::vector<InstanceEntryCodec::Field>& fields) {
+    fields.clear();
+    for (auto at = hash.begin(); at != hash.end(); ++at) {
+        auto const name = (*at).text();
+        if (++at == hash.end()) break;
+        fields.emplace_back(name, (*at).text());
+    }
+}
+
+bool is_wrong_type(Value error) { return error.text().starts_with("WRONGTYPE"); }
+
+}  // namespace
+
+Task<Result<Members>> InstanceReader::members_from(std::string const& service,
+                                                   std::string const& lowest, Deadline deadline) {
+    auto const key = ServiceKeys{scripts_.keys().prefix(), service}.heartbeats();
+    Request request;
+    redis::Response response;
+    std::array<std::string_view, 4> const range{key, lowest, "+inf", "WITHSCORES"};
+    request.push("TIME");
+    request.push("ZRANGEBYSCORE", range);
+    auto const outcome = co_await scripts_.core().session().exec(request, response, deadline);
+    if (outcome.has_error()) co_return outcome.error();
+    if (response[0].is_error()) co_return redis::failure_of(response[0], "read Redis' clock");
+    if (response[1].is_error()) {
+        co_return redis::failure_of(response[1], "read the heartbeats " + key);
+    }
+    Members result;
+    result.now = time_of(response[0]);
+    result.list = members_of(response[1]);
+    note_time(result.now);
+    co_return result;
+}
+
+Task<Result<Members>> InstanceReader::members(std::string const& service,
+                                              std::optional<Milliseconds> window,
+                                              Deadline deadline) {
+    // Expired members are not worth the transfer: where Redis' time can be told, they stay out of
+    // the answer. Which of the others are within the window is decided by Redis' own time.
+    std::optional<Milliseconds> lowest;
+    if (window && clock_) {
+        auto const passed = std::chrono::duration_cast<Milliseconds>(
+            std::chrono::steady_clock::now() - clock_->seen);
+        lowest = clock_->redis + passed - *window - clock_margin;
+    }
+    auto const bound = lowest ? std::to_string(lowest->count()) : "-inf";
+    auto result = co_await members_from(service, bound, deadline);
+    if (result.has_error()) co_return result;
+    if (lowest && *lowest > result->now - *window) {
+        // Redis' clock was set back, or it is another Redis now.
+        std::string const all = "-inf";
+        result = co_await members_from(service, all, deadline);
+        if (result.has_error()) co_return result;
+    }
+    if (window) {
+        auto const oldest = static_cast<double>((result->now - *window).count());
+        std::erase_if(result->list,
+                      [&](Member const& member) { return !(member.heartbeat > oldest); });
+    }
+    co_return result;
+}
+
+Task<Result<void>> InstanceReader::hashes(std::string const& service,
+                                          std::span<Member const> members, OnHash const& on_hash,
+                                          Deadline deadline) {
+    if (members.empty()) co_return Result<void>{};
+    ServiceKeys const keys{scripts_.keys().prefix(), service};
+    auto const exchanges =
+        std::make_shared<Exchanges>((members.size() + per_request - 1) / per_request);
+    for (std::size_t i = 0; i < members.size(); ++i) {
+        auto const key = keys.instance(members[i].id);
+        std::array<std::string_view, 1> const arguments{key};
+        (*exchanges)[i / per_request].request.push("HGETALL", arguments);
+    }
+    co_await exec_all(scripts_.core().session(), exchanges, deadline);
+    std::vector<InstanceEntryCodec::Field> fields;
+    for (std::size_t i = 0; i < members.size(); ++i) {
+        auto const& exchange = (*exchanges)[i / per_request];
+        if (exchange.failure) co_return *exchange.failure;
+        auto const reply = exchange.response[i % per_request];
+        if (reply.is_error()) {
+            if (!is_wrong_type(reply)) {
+                co_return redis::failure_of(reply, "read " + keys.instance(members[i].id));
+            }
+            skip(service, members[i].id, "its key is no Hash");
+            continue;
+        }
+        read_fields(reply, fields);
+        if (!fields.empty()) on_hash(i, fields);
+    }
+    co_return Result<void>{};
+}
+
+Task<Result<std::vector<Found>>> InstanceReader::list(std::string const& service, ListScope scope,
+                                                      Filters const& metadata,
+                                                      Filters const& metrics, Deadline deadline) {
+    std::optional<Milliseconds> window;
+    if (scope == ListScope::discoverable) window = scripts_.lease();
+    Result<Members> members = Members{};
+    if (metadata.empty() && metrics.empty()) {
+        members = co_await this->members(service, window, deadline);
+    } else {
+        auto const document = filter_document(metadata, metrics);
+        members = co_await scripts_.execute_get_instances_by_filters(
+            service, window.value_or(for_ever), document, deadline);
+        if (members.has_value()) note_time(members->now);
+    }
+    if (members.has_error()) co_return members.error();
+
+    auto const seen = std::chrono::steady_clock::now();
+    std::vector<Found> result;
+    result.reserve(members->list.size());
+    OnHash const on_hash = [&](std::size_t index, Fields fields) {
+        auto found = this->found(service, members->list[index], members->now, seen, fields);
+        if (found) result.push_back(std::move(*found));
+    };
+    auto const read = co_await hashes(service, members->list, on_hash, deadline);
+    if (read.has_error()) co_return read.error();
+    co_return result;
+}
+
+Task<Result<InstanceReader::Stored>> InstanceReader::stored(std::string const& service,
+                                                            std::string const& id,
+                                                            Deadline deadline) {
+    ServiceKeys const keys{scripts_.keys().prefix(), service};
+    auto const heartbeats = keys.heartbeats();
+    auto const instance = keys.instance(id);
+    Request request;
+    redis::Response response;
+    std::array<std::string_view, 2> const score{heartbeats, id};
+    std::array<std::string_view, 1> const hash{instance};
+    request.push("TIME");
+    request.push("ZSCORE", score);
+    request.push("HGETALL", hash);
+    auto const outcome = co_await scripts_.core().session().exec(request, response, deadline);
+    if (outcome.has_error()) co_return outcome.error();
+    for (std::size_t i = 0; i < response.size(); ++i) {
+        if (response[i].is_error()) co_return redis::failure_of(response[i], "read " + instance);
+    }
+    Stored result;
+    result.now = time_of(response[0]);
+    note_time(result.now);
+    result.heartbeat = score_of(response[1].text());
+    std::vector<InstanceEntryCodec::Field> fields;
+    read_fields(response[2], fields);
+    result.fields.assign(fields.begin(), fields.end());
+    co_return result;
+}
+
+Task<Result<std::optional<Found>>> InstanceReader::one(std::string const& service,
+                                                       std::string const& id, Deadline deadline) {
+    auto const read = co_await stored(service, id, deadline);
+    if (read.has_error()) co_return read.error();
+    std::vector<InstanceEntryCodec::Field> const fields{read->fields.begin(), read->fields.end()};
+    if (fields.empty()) co_return std::nullopt;
+    Member const member{id, read->heartbeat};
+    co_return found(service, member, read->now, std::chrono::steady_clock::now(), fields);
+}
+
+Task<Result<std::vector<std::string>>> InstanceReader::services(Deadline deadline) {
+    auto const read = co_await index(deadline);
+    if (read.has_error()) co_return read.error();
+    co_return read->names;
+}
+
+Task<Result<InstanceReader::Index>> InstanceReader::index(Deadline deadline) {
+    auto const key = scripts_.keys().services_index();
+    Request request;
+    redis::Response response;
+    std::array<std::string_view, 1> const arguments{key};
+    request.push("TIME");
+    request.push("SMEMBERS", arguments);
+    auto const outcome = co_await scripts_.core().session().exec(request, response, deadline);
+    if (outcome.has_error()) co_return outcome.error();
+    for (std::size_t i = 0; i < response.size(); ++i) {
+        if (response[i].is_error()) {
+            co_return redis::failure_of(response[i], "read the services " + key);
+        }
+    }
+    Index result;
+    result.now = time_of(response[0]);
+    note_time(result.now);
+    result.names.reserve(response[1].size());
+    for (auto const name : response[1]) result.names.emplace_back(name.text());
+    std::sort(result.names.begin(), result.names.end());
+    co_return result;
+}
+
+Task<Result<std::vector<ServiceSummary>>> InstanceReader::summaries(Deadline deadline) {
+    auto const read = co_await index(deadline);
+    if (read.has_error()) co_return read.error();
+    auto const& names = read->names;
+    if (names.empty()) co_return std::vector<ServiceSummary>{};
+
+    auto const oldest = '(' + std::to_string((read->now - Milliseconds{scripts_.lease()}).count());
+    auto const exchanges =
+        std::make_shared<Exchanges>((names.size() + per_request - 1) / per_request);
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        auto const key = ServiceKeys{scripts_.keys().prefix(), names[i]}.heartbeats();
+        std::array<std::string_view, 3> const range{key, oldest, "+inf"};
+        (*exchanges)[i / per_request].request.push("ZCOUNT", range);
+    }
+    co_await exec_all(scripts_.core().session(), exchanges, deadline);
+    std::vector<ServiceSummary> result;
+    result.reserve(names.size());
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        auto const& exchange = (*exchanges)[i / per_request];
+        if (exchange.failure) co_return *exchange.failure;
+        auto const reply = exchange.response[i % per_request];
+        if (reply.is_error() && !is_wrong_type(reply)) {
+            co_return redis::failure_of(reply, "count the instances of " + names[i]);
+        }
+        if (reply.is_error()) skip(names[i], {}, "its heartbeats are no sorted set");
+        auto& summary = result.emplace_back();
+        summary.service = names[i];
+        summary.instances = static_cast<std::size_t>(reply.integer());
+    }
+    co_return result;
+}
+
+std::optional<Found> InstanceReader::found(std::string const& service, Member const& member,
+                                           Milliseconds now,
+                                           std::chrono::steady_clock::time_point seen,
+                                           Fields fields) {
+    auto stored = InstanceEntryCodec::parse_instance(service, member.id, fields);
+    if (!stored) {
+        // A Hash without host is no instance: peers leave such ones behind all the time.
+        bool const described = std::any_of(fields.begin(), fields.end(),
+                                           [](auto const& field) { return field.first == "host"; });
+        if (described) skip(service, member.id, "its fields make no instance");
+        return std::nullopt;
+    }
+    auto const left = member.heartbeat +
+                      static_cast<double>(Milliseconds{scripts_.lease()}.count()) -
+                      static_cast<double>(now.count());
+    auto const bounded = std::clamp(left, 0.0, static_cast<double>(for_ever.count()));
+    Found result;
+    result.instance = std::move(stored->instance);
+    result.state = std::move(stored->state);
+    result.lease = Milliseconds{static_cast<std::int64_t>(bounded)};
+    result.state.lease_until.reset();
+    if (result.instance.ephemeral) {
+        // Scores far in the future would overflow the clock: a year is as good as for ever.
+        constexpr Milliseconds longest = std::chrono::hours{24 * 3'650};
+        result.state.lease_until = seen + std::min(*result.lease, longest);
+    }
+    return result;
+}
+
+void InstanceReader::note_time(Milliseconds now) {
+    clock_ = Clock{now, std::chrono::steady_clock::now()};
+    auto const own = std::chrono::duration_cast<Milliseconds>(
+        std::chrono::system_clock::now().time_since_epoch());
+    bool const skewed = own > now + skew_limit || now > own + skew_limit;
+    if (skewed && !skewed_) {
+        scripts_.core().log().write(
+            LogLevel::warning, "clock-skew",
+            "the clocks of Redis and of this machine differ by " +
+                std::to_string((own - now).count()) +
+                " ms; peers that go by their own clock may hide or keep instances wrongly");
+    }
+    skewed_ = skewed;
+}
+
+void InstanceReader::skip(std::string_view service, std::string_view id, std::string_view why) {
+    ++skipped_;
+    std::string text{"left out "};
+    text.append(service);
+    if (!id.empty()) text.append("/").append(id);
+    text.append(": ").append(why);
+    scripts_.core().log().write(LogLevel::warning, "left-out", text);
+}
+
+}  // namespace rollcall::streaming

@@ -1,0 +1,96 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/deadline.hpp"
+#include "core/result.hpp"
+#include "redis/task.hpp"
+#include "registry/layout_port.hpp"
+#include "streaming/registry_lua_script_executor.hpp"
+
+#include "rollcall/streaming/filter_builder.hpp"
+#include "rollcall/streaming/instance_entry_codec.hpp"
+
+namespace rollcall::streaming {
+
+/// Reads instances without writing: the members within a window of Redis' time, then their Hashes.
+///
+/// What cannot be read as an instance is left out, counted and logged; it never spoils the others.
+/// Thread safety: the I/O thread only, construction aside. Names are sanitised or as stored.
+class InstanceReader {
+public:
+    using Fields = std::span<InstanceEntryCodec::Field const>;
+    using OnHash = std::function<void(std::size_t index, Fields fields)>;
+
+    explicit InstanceReader(RegistryLuaScriptExecutor const& scripts) : scripts_(scripts) {}
+
+    /// Members heard of within `window` before Redis' now; without a window all. Cost: one round
+    /// trip, no script.
+    Task<Result<Members>> members(std::string const& service, std::optional<Milliseconds> window,
+                                  Deadline deadline);
+
+    /// Calls `on_hash` with the index and the fields of each member that has a Hash, in order.
+    /// Cost: one round trip.
+    Task<Result<void>> hashes(std::string const& service, std::span<Member const> members,
+                              OnHash const& on_hash, Deadline deadline);
+
+    /// Instances in the order of their heartbeats. Cost: two round trips; with filters the first is
+    /// a script that looks at every member.
+    Task<Result<std::vector<Found>>> list(std::string const& service, ListScope scope,
+                                          Filters const& metadata, Filters const& metrics,
+                                          Deadline deadline);
+
+    /// What is stored of one instance, whatever it is. Cost: one round trip.
+    struct Stored {
+        Milliseconds now{0};
+        double heartbeat = 0;  ///< 0 without a member.
+        HashFields fields = {};
+    };
+    Task<Result<Stored>> stored(std::string const& service, std::string const& id,
+                                Deadline deadline);
+
+    Task<Result<std::optional<Found>>> one(std::string const& service, std::string const& id,
+                                           Deadline deadline);
+
+    /// Names in the index, sorted.
+    Task<Result<std::vector<std::string>>> services(Deadline deadline);
+
+    /// The same with the number of members within the lease. Cost: two round trips.
+    Task<Result<std::vector<ServiceSummary>>> summaries(Deadline deadline);
+
+    std::size_t skipped() const noexcept { return skipped_; }  ///< So far, in all reads.
+
+private:
+    /// Redis' clock as it was last seen, to be carried on by ours.
+    struct Clock {
+        Milliseconds redis{0};
+        std::chrono::steady_clock::time_point seen = {};
+    };
+
+    struct Index {
+        Milliseconds now{0};
+        std::vector<std::string> names = {};
+    };
+
+    void note_time(Milliseconds now);
+    Task<Result<Index>> index(Deadline deadline);
+    Task<Result<Members>> members_from(std::string const& service, std::string const& lowest,
+                                       Deadline deadline);
+    std::optional<Found> found(std::string const& service, Member const& member, Milliseconds now,
+                               std::chrono::steady_clock::time_point seen, Fields fields);
+    void skip(std::string_view service, std::string_view id, std::string_view why);
+
+    RegistryLuaScriptExecutor const& scripts_;
+    std::optional<Clock> clock_;
+    bool skewed_ = false;
+    std::size_t skipped_ = 0;
+};
+
+}  // namespace rollcall::streaming
