@@ -1,0 +1,96 @@
+#include "core/log.hpp"
+
+#include <gtest/gtest.h>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace rollcall {
+namespace {
+
+using namespace std::chrono_literals;
+
+RateLimit::Clock::time_point const start{std::chrono::hours{1}};
+
+TEST(RateLimit, LetsOneOfAKindThroughAndCountsTheOthers) {
+    RateLimit limit{1min};
+    EXPECT_EQ(limit.admit("a", start), 0u);
+    EXPECT_EQ(limit.admit("a", start + 1s), std::nullopt);
+    EXPECT_EQ(limit.admit("b", start + 1s), 0u);
+    EXPECT_EQ(limit.admit("a", start + 59s), std::nullopt);
+    EXPECT_EQ(limit.admit("a", start + 60s), 2u);
+    EXPECT_EQ(limit.admit("a", start + 61s), std::nullopt);
+    EXPECT_EQ(limit.admit("b", start + 10min), 0u);
+}
+
+TEST(Log, PassesLevelAndText) {
+    std::vector<std::pair<LogLevel, std::string>> seen;
+    Log const log{[&](LogLevel level, std::string_view text) { seen.emplace_back(level, text); }};
+    log.write(LogLevel::warning, "a", "one");
+    log.write(LogLevel::warning, "a", "two");
+    log.write(LogLevel::info, "b", "three");
+    EXPECT_EQ(seen, (std::vector<std::pair<LogLevel, std::string>>{{LogLevel::warning, "one"},
+                                                                   {LogLevel::info, "three"}}));
+}
+
+TEST(Log, CopiesShareTheirLimit) {
+    int calls = 0;
+    Log const log{[&](LogLevel, std::string_view) { ++calls; }};
+    auto const copy = log;
+    log.write(LogLevel::error, "a", "x");
+    copy.write(LogLevel::error, "a", "x");
+    EXPECT_EQ(calls, 1);
+}
+
+TEST(Log, EscapesWhatDrivesATerminal) {
+    struct {
+        std::string text;
+        std::string_view written;
+    } const table[] = {
+        {"plain é 日本 \"q\" \\", "plain é 日本 \"q\" \\"},
+        {"a\x1b[2J\r\n\tb\x7f", "a\\x1b[2J\\x0d\\x0a\\x09b\\x7f"},
+        {std::string{"n\0l", 3}, "n\\x00l"},
+        {"\xff\xfe", "\\xff\\xfe"},
+        {"\u009b1m", "\\xc2\\x9b1m"},
+        {"\u202eabc", "\\xe2\\x80\\xaeabc"},
+    };
+    for (auto const& [text, written] : table) {
+        std::string seen;
+        Log const log{[&](LogLevel, std::string_view message) { seen = message; }};
+        log.write(LogLevel::info, "k", text);
+        EXPECT_EQ(seen, written);
+    }
+}
+
+TEST(Log, CutsLongText) {
+    std::string seen;
+    Log const log{[&](LogLevel, std::string_view message) { seen = message; }};
+    log.write(LogLevel::info, "k", std::string(100'000, 'x'));
+    EXPECT_LT(seen.size(), 3'000u);
+    EXPECT_TRUE(seen.ends_with("x…"));
+}
+
+TEST(Log, NeverThrows) {
+    Log const silent;
+    silent.write(LogLevel::info, "k", "x");
+    Log const throwing{[](LogLevel, std::string_view) { throw std::runtime_error{"full"}; }};
+    EXPECT_NO_THROW(throwing.write(LogLevel::info, "k", "x"));
+}
+
+TEST(Log, MayBeUsedFromManyThreads) {
+    std::atomic<int> calls{0};
+    Log const log{[&](LogLevel, std::string_view) { ++calls; }};
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; ++i) {
+        threads.emplace_back([&log, i] {
+            for (int j = 0; j < 1'000; ++j) log.write(LogLevel::info, i % 2 ? "odd" : "even", "x");
+        });
+    }
+    for (auto& thread : threads) thread.join();
+    EXPECT_EQ(calls, 2);
+}
+
+}  // namespace
+}  // namespace rollcall
