@@ -7,7 +7,7 @@ namespace rollcall {
 namespace {
 
 constexpr char32_t replacement = U'\uFFFD';
-constexpr std::size_t quoted_limit = 80;  // Characters of a value that a message shows.
+constexpr std::size_t shown_limit = 80;  // Characters of a value that a message shows.
 
 constexpr unsigned char byte(std::string_view text, std::size_t at) noexcept {
     return static_cast<unsigned char>(text[at]);
@@ -167,11 +167,11 @@ bool is_control(char32_t c) noexcept {
            (c >= 0x2028 && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069) || c == 0xFEFF;
 }
 
-std::string quoted(std::string_view text) {
+std::string shown(std::string_view text) {
     std::string out = "\"";
     std::size_t shown = 0;
     for (std::size_t at = 0; at < text.size(); ++shown) {
-        if (shown == quoted_limit) return out + "\"… (" + std::to_string(text.size()) + " bytes)";
+        if (shown == shown_limit) return out + "\"… (" + std::to_string(text.size()) + " bytes)";
         auto const decoded = decode(text, at);
         if (decoded.well_formed) {
             append_escaped(out, decoded.code_point);
@@ -187,8 +187,7 @@ std::string quoted(std::string_view text) {
 }
 
 void refuse(std::string_view field, std::string_view value, std::string_view rule) {
-    throw std::invalid_argument(std::string{field} + ' ' + quoted(value) + ": " +
-                                std::string{rule});
+    throw std::invalid_argument(std::string{field} + ' ' + shown(value) + ": " + std::string{rule});
 }
 
 void refuse(std::string_view field, long long value, std::string_view rule) {

@@ -30,7 +30,7 @@ bool is_control(char32_t code_point) noexcept;
 
 /// Fit for a message of one line on any terminal: in double quotes, controls and ill-formed bytes
 /// escaped, long text shortened.
-std::string quoted(std::string_view text);
+std::string shown(std::string_view text);
 
 /// Throws `std::invalid_argument` with `field`, the value and the rule that it breaks, such as
 /// `host "a b": must not contain white space`.
