@@ -14,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string named(fs::path const& directory) {
-    return "data directory " + rollcall::quoted(directory.native());
+    return "data directory " + shown(directory.native());
 }
 
 fs::path prepare_data(fs::path const& given) {
@@ -40,7 +40,7 @@ fs::path prepare_data(fs::path const& given) {
 fs::path prepare_socket(fs::path const& given) {
     auto const socket = given.empty() ? embedded_socket() : fs::absolute(given);
     if (socket.native().size() > longest_socket_path) {
-        throw std::invalid_argument("socket " + rollcall::quoted(socket.native()) +
+        throw std::invalid_argument("socket " + shown(socket.native()) +
                                     ": must be at most 107 bytes");
     }
     prepare_private_directory(socket.parent_path());
@@ -52,7 +52,7 @@ void remove_stale(fs::path const& socket) {
     struct stat info{};
     if (::lstat(socket.c_str(), &info) != 0) return;
     if (!S_ISSOCK(info.st_mode) || info.st_uid != ::geteuid()) {
-        throw std::runtime_error("socket " + rollcall::quoted(socket.native()) +
+        throw std::runtime_error("socket " + shown(socket.native()) +
                                  ": something else is in its place");
     }
     ::unlink(socket.c_str());
@@ -78,7 +78,7 @@ EmbeddedRedis::EmbeddedRedis(EmbeddedRedisOptions options) {
     data_lock_ = FileLock{data / "rollcall.lock", named(options.data)};
     auto const socket = prepare_socket(options.socket);
     socket_lock_ =
-        FileLock{socket.native() + ".lock", "socket " + rollcall::quoted(socket.native())};
+        FileLock{socket.native() + ".lock", "socket " + shown(socket.native())};
     remove_stale(socket);
 
     RedisProcessOptions process;

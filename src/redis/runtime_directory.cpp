@@ -38,7 +38,7 @@ std::optional<std::string> why_unsafe(std::filesystem::path const& directory) {
 
 void prepare_private_directory(std::filesystem::path const& directory) {
     auto const refuse_it = [&](std::string const& why) {
-        throw std::runtime_error("directory " + rollcall::quoted(directory.native()) + ": " + why);
+        throw std::runtime_error("directory " + shown(directory.native()) + ": " + why);
     };
     if (::mkdir(directory.c_str(), 0700) != 0 && errno != EEXIST) refuse_it(std::strerror(errno));
     struct stat info{};

@@ -26,7 +26,7 @@ constexpr char const* forms =
 
 /// Shows `value`, which must not be, nor stand in place of, a user name or a password.
 [[noreturn]] void refuse_url(std::string_view part, std::string_view value, std::string_view rule) {
-    refuse_url(std::string{part} + ' ' + rollcall::quoted(value), rule);
+    refuse_url(std::string{part} + ' ' + shown(value), rule);
 }
 
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
