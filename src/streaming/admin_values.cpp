@@ -49,7 +49,7 @@ std::optional<AdminValues> read_admin_values(std::string_view text) {
     json::stream_parser parser{{}, options};
     boost::system::error_code error;
     parser.write_some(bytes, error);
-    if (!error) parser.finish(error);
+    if (!error && !parser.done()) parser.finish(error);
     if (error) return std::nullopt;
     auto const document = parser.release();
     auto const* const object = document.if_object();
