@@ -44,13 +44,18 @@ ExpirySweep::ExpirySweep(RegistryLuaScriptExecutor const& scripts, InstanceReade
 Task<Result<SweepReport>> ExpirySweep::run(Milliseconds timeout, Deadline deadline) {
     auto const services = co_await reader_.services(deadline);
     if (services.has_error()) co_return services.error();
+    co_return co_await run_for(*services, timeout, deadline);
+}
 
+Task<SweepReport> ExpirySweep::run_for(std::vector<std::string> const& services,
+                                       Milliseconds timeout, Deadline deadline, GivenTime now) {
     std::vector<CleanupCall> pending;
-    pending.reserve(services->size());
-    for (auto const& service : *services) {
+    pending.reserve(services.size());
+    for (auto const& service : services) {
         auto& call = pending.emplace_back();
         call.service = service;
         call.timeout = timeout;
+        call.now = now;
     }
     std::map<std::string, SweepReport::Service, std::less<>> reports;
     while (!pending.empty()) {

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <string>
+#include <vector>
 
 #include "core/deadline.hpp"
 #include "core/result.hpp"
@@ -24,8 +25,12 @@ public:
     /// A failure of one service is told in its part of the report and does not stop the others.
     Task<Result<SweepReport>> run(Milliseconds timeout, Deadline deadline);
 
-    /// The same if this object holds, or now gets, the lease of the prefix. When the lease cannot
-    /// be asked for, it sweeps: the lease saves work, it decides nothing.
+    /// The same for these services.
+    Task<SweepReport> run_for(std::vector<std::string> const& services, Milliseconds timeout,
+                              Deadline deadline, GivenTime now = {});
+
+    /// The same as `run` if this object holds, or now gets, the lease of the prefix. When the lease
+    /// cannot be asked for, it sweeps: the lease saves work, it decides nothing.
     Task<Result<SweepReport>> run_as_leader(Milliseconds timeout, Milliseconds hold,
                                             Deadline deadline);
 
