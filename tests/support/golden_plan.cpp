@@ -248,12 +248,10 @@ private:
             fields[field] = now_mark;
         } else {
             auto const old = before_.find(arguments_[0]);
-            auto const value =
-                old == before_.end() ? Content{}.fields.end() : old->second.fields.find(field);
-            if (old == before_.end() || value == old->second.fields.end()) {
+            if (old == before_.end() || !old->second.fields.contains(field)) {
                 fields.erase(field);
             } else {
-                fields[field] = value->second;
+                fields[field] = old->second.fields.at(field);
             }
         }
     }
