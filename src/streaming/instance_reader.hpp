@@ -59,7 +59,13 @@ public:
     Task<Result<std::optional<Found>>> one(std::string const& service, std::string const& id,
                                            Deadline deadline);
 
-    /// Names in the index, sorted.
+    struct Index {
+        Milliseconds now{0};
+        std::vector<std::string> names = {};  ///< Sorted.
+    };
+    Task<Result<Index>> index(Deadline deadline);
+
+    /// The names of the index alone.
     Task<Result<std::vector<std::string>>> services(Deadline deadline);
 
     /// The same with the number of members within the lease. Cost: two round trips.
@@ -74,13 +80,7 @@ private:
         std::chrono::steady_clock::time_point seen = {};
     };
 
-    struct Index {
-        Milliseconds now{0};
-        std::vector<std::string> names = {};
-    };
-
     void note_time(Milliseconds now);
-    Task<Result<Index>> index(Deadline deadline);
     Task<Result<Members>> members_from(std::string const& service, std::string const& lowest,
                                        Deadline deadline);
     std::optional<Found> found(std::string const& service, Member const& member, Milliseconds now,

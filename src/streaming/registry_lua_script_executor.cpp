@@ -4,8 +4,11 @@
 #include <charconv>
 
 #include "registry/exchange.hpp"
+#include "streaming/event_text.hpp"
 #include "streaming/scripts.hpp"
 #include "streaming/service_keys.hpp"
+
+#include "rollcall/streaming/instance_entry_codec.hpp"
 
 namespace rollcall::streaming {
 namespace {
@@ -259,6 +262,15 @@ Task<Result<typename Traits<Call>::Reply>> execute_one(RegistryLuaScriptExecutor
 }
 
 }  // namespace
+
+RegisterCall register_call(ServiceInstance const& validated) {
+    RegisterCall call;
+    call.service = validated.service_name;
+    call.id = validated.instance_id;
+    call.document = InstanceEntryCodec::build_instance_data(validated);
+    call.event_tail = event_tail(call.service, call.id, &validated);
+    return call;
+}
 
 double score_of(std::string_view text) noexcept {
     double score = 0;

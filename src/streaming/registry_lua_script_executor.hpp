@@ -37,6 +37,9 @@ struct RegisterCall {
     GivenTime now = {};
 };
 
+/// For an instance as `InstanceEntryCodec::validated` gives it.
+RegisterCall register_call(ServiceInstance const& validated);
+
 struct DeregisterCall {
     std::string service = {};
     std::string id = {};

@@ -116,12 +116,7 @@ InstanceId StreamingPort::validated(InstanceId const& id) const {
 
 Task<Result<Written>> StreamingPort::register_instance(ServiceInstance const& instance,
                                                        Deadline deadline) {
-    auto const stored = validated(instance);
-    RegisterCall call;
-    call.service = stored.service_name;
-    call.id = stored.instance_id;
-    call.document = InstanceEntryCodec::build_instance_data(stored);
-    call.event_tail = event_tail(call.service, call.id, &stored);
+    auto const call = register_call(validated(instance));
     co_return co_await scripts_.execute_register(call, deadline);
 }
 

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+
+#include "redis/client_core.hpp"
+#include "registry/layout_port.hpp"
+
+namespace rollcall {
+
+/// When expired instances are looked for: first after `delay`, then with pauses of `period`.
+struct SweepSchedule {
+    std::chrono::milliseconds delay{60'000};
+    std::chrono::milliseconds period{30'000};
+};
+
+/// Does the housekeeping of one prefix while it runs, if no other process does: whoever holds the
+/// sweeping lease goes on doing it, and any other takes over within two periods of its death.
+///
+/// Thread safety: one thread at a time.
+class Sweeper {
+public:
+    /// Called with what each sweep of this process found, on the I/O thread.
+    using OnReport = std::function<void(SweepReport const&)>;
+
+    Sweeper(std::shared_ptr<redis::ClientCore> core, std::shared_ptr<LayoutPort> port,
+            SweepSchedule schedule, OnReport on_report = {});
+    ~Sweeper();
+
+    void start();  ///< Idempotent.
+    /// Waits for a sweep that is going on, and gives the lease up: less than 5 s. Idempotent.
+    void stop() noexcept;
+
+private:
+    struct State;
+    std::shared_ptr<redis::ClientCore> core_;
+    std::shared_ptr<State> state_;
+    redis::Background work_;
+    bool running_ = false;
+};
+
+}  // namespace rollcall

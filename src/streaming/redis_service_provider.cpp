@@ -1,0 +1,210 @@
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+#include "registry/sweeper.hpp"
+#include "streaming/event_text.hpp"
+#include "streaming/heartbeat_batch.hpp"
+#include "streaming/outcome.hpp"
+#include "streaming/registry_lua_script_executor.hpp"
+#include "streaming/streaming_port.hpp"
+
+#include "rollcall/streaming/instance_entry_codec.hpp"
+#include "rollcall/streaming/service_provider.hpp"
+
+namespace rollcall::streaming {
+namespace {
+
+// Heartbeats of a larger batch are sent in several rounds.
+constexpr std::size_t heartbeats_per_round = 16'384;
+
+ServiceProviderConfig checked(ServiceProviderConfig config, HeartbeatConfig const& heartbeat) {
+    validate(config, heartbeat);
+    return config;
+}
+
+HeartbeatStateManager::Time now() {
+    return std::chrono::duration_cast<HeartbeatStateManager::Time>(
+        std::chrono::steady_clock::now().time_since_epoch());
+}
+
+std::shared_ptr<LayoutPort> port_of(std::shared_ptr<redis::ClientCore> core,
+                                    ServiceProviderConfig const& config) {
+    StreamingPortOptions options;
+    options.prefix = config.key_prefix;
+    options.lease = config.heartbeat_timeout;
+    return make_streaming_port(std::move(core), options);
+}
+
+/// Heartbeats, then registrations of what they found gone.
+Task<Result<void>> beat(RegistryLuaScriptExecutor const& scripts, HeartbeatBatch& batch,
+                        bool reregister, Deadline deadline) {
+    auto const replies = co_await scripts.execute_heartbeat_update(batch.calls(), deadline);
+    auto const lost = batch.take(replies, reregister);
+    if (lost.empty()) co_return Result<void>{};
+    std::vector<RegisterCall> calls;
+    calls.reserve(lost.size());
+    for (auto const& instance : lost) calls.push_back(register_call(instance));
+    auto const outcomes = co_await scripts.execute_register(calls, deadline);
+    batch.reregistered(lost, outcomes);
+    co_return Result<void>{};
+}
+
+}  // namespace
+
+struct RedisServiceProvider::Impl {
+    Impl(std::shared_ptr<redis::ClientCore> client, ServiceProviderConfig const& given,
+         HeartbeatConfig const& heartbeat)
+        : core(std::move(client)),
+          config(checked(given, heartbeat)),
+          scripts(core, RegistryKeys{config.key_prefix}, config.heartbeat_timeout),
+          states(std::make_shared<HeartbeatStateManager>(heartbeat)),
+          sweeper(core, port_of(core, config), {config.cleanup_delay, config.cleanup_period},
+                  [removed = states](SweepReport const& report) {
+                      for (auto const& service : report.services) {
+                          for (auto const& id : service.removed) {
+                              removed->forget(service.service, id);
+                          }
+                      }
+                  }) {}
+
+    void require_running() const {
+        if (!running) throw std::logic_error{"the service provider is not running"};
+    }
+
+    Result<ChangeResult> add(ServiceInstance const& instance);
+    Result<ChangeResult> remove(ServiceInstance const& instance);
+    std::vector<HeartbeatResult> beats(std::span<ServiceInstance const> instances);
+    void start();
+    void stop();
+
+    std::shared_ptr<redis::ClientCore> core;
+    ServiceProviderConfig config;
+    RegistryLuaScriptExecutor scripts;
+    std::shared_ptr<HeartbeatStateManager> states;
+    OwnInstances own;
+    std::atomic<bool> running = false;
+
+    std::mutex lifecycle;  // Guards what is below.
+    Sweeper sweeper;
+};
+
+Result<ChangeResult> RedisServiceProvider::Impl::add(ServiceInstance const& instance) {
+    require_running();
+    auto const stored = InstanceEntryCodec::validated(instance);
+    auto const call = register_call(stored);
+    auto const written =
+        core->run([&] { return scripts.execute_register(call, core->deadline()); });
+    if (written.has_error()) return written.error();
+    own.put(stored);
+    states->mark_registered(stored.service_name, stored.instance_id, stored.metadata, now());
+    return ChangeResult{written->existed, written->announced};
+}
+
+Result<ChangeResult> RedisServiceProvider::Impl::remove(ServiceInstance const& instance) {
+    require_running();
+    if (core->closed()) return Failure{errc::closed, "this is a forked process"};
+    DeregisterCall call;
+    call.service = RegistryKeys::validate_and_sanitize_service_name(instance.service_name);
+    call.id = RegistryKeys::validate_and_sanitize_instance_id(instance.instance_id);
+    // Names are enough to deregister; what else is given is for the announcement.
+    std::optional<ServiceInstance> told;
+    if (instance.host.empty()) {
+        told = own.find(call.service, call.id);
+    } else {
+        told = InstanceEntryCodec::validated(instance);
+    }
+    call.event_tail = event_tail(call.service, call.id, told ? &*told : nullptr);
+    // Whatever comes of the call, no later heartbeat registers it again.
+    own.erase(call.service, call.id);
+    auto const written =
+        core->run([&] { return scripts.execute_deregister(call, core->deadline()); });
+    if (written.has_error()) return written.error();
+    states->forget(call.service, call.id);
+    return ChangeResult{written->existed, written->announced};
+}
+
+std::vector<HeartbeatResult> RedisServiceProvider::Impl::beats(
+    std::span<ServiceInstance const> instances) {
+    std::vector<HeartbeatResult> results;
+    if (!running) {
+        results.assign(instances.size(), HeartbeatResult::not_running);
+        return results;
+    }
+    if (core->closed()) {
+        results.assign(instances.size(), HeartbeatResult::failed);
+        return results;
+    }
+    results.reserve(instances.size());
+    for (std::size_t done = 0; done < instances.size(); done += heartbeats_per_round) {
+        auto const part =
+            instances.subspan(done, std::min(heartbeats_per_round, instances.size() - done));
+        HeartbeatBatch batch{*states, own, core->log(), now()};
+        batch.prepare(part);
+        if (!batch.calls().empty()) {
+            auto const sent = core->run(
+                [&] { return beat(scripts, batch, config.auto_reregister, core->deadline()); });
+            if (sent.has_error()) {
+                core->log().write(LogLevel::warning, "heartbeat", sent.error().detail());
+            }
+        }
+        auto const some = std::move(batch).results();
+        results.insert(results.end(), some.begin(), some.end());
+    }
+    return results;
+}
+
+void RedisServiceProvider::Impl::start() {
+    std::lock_guard const lock{lifecycle};
+    sweeper.start();
+    running = true;
+}
+
+void RedisServiceProvider::Impl::stop() {
+    if (core->closed()) return;  // In a forked child another thread may have held the mutex.
+    std::lock_guard const lock{lifecycle};
+    running = false;
+    sweeper.stop();
+}
+
+RedisServiceProvider::RedisServiceProvider(Client const& client, ServiceProviderConfig config,
+                                           HeartbeatConfig heartbeat)
+    : impl_(std::make_shared<Impl>(client.core(), config, heartbeat)) {}
+
+RedisServiceProvider::~RedisServiceProvider() { impl_->stop(); }
+
+ChangeResult RedisServiceProvider::register_instance(ServiceInstance const& instance) {
+    return outcome(impl_->add(instance));
+}
+ChangeResult RedisServiceProvider::register_instance(ServiceInstance const& instance,
+                                                     std::error_code& error) {
+    return outcome(impl_->add(instance), error);
+}
+
+ChangeResult RedisServiceProvider::deregister_instance(ServiceInstance const& instance) {
+    return outcome(impl_->remove(instance));
+}
+ChangeResult RedisServiceProvider::deregister_instance(ServiceInstance const& instance,
+                                                       std::error_code& error) {
+    return outcome(impl_->remove(instance), error);
+}
+
+HeartbeatResult RedisServiceProvider::send_heartbeat(ServiceInstance const& instance) {
+    return impl_->beats({&instance, 1}).front();
+}
+
+std::vector<HeartbeatResult> RedisServiceProvider::batch_send_heartbeats(
+    std::span<ServiceInstance const> instances) {
+    return impl_->beats(instances);
+}
+
+void RedisServiceProvider::start() { impl_->start(); }
+void RedisServiceProvider::stop() { impl_->stop(); }
+bool RedisServiceProvider::is_running() const noexcept { return impl_->running; }
+ServiceProviderConfig const& RedisServiceProvider::config() const noexcept { return impl_->config; }
+
+}  // namespace rollcall::streaming
