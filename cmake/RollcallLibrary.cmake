@@ -32,9 +32,9 @@ list(TRANSFORM ROLLCALL_LIBRARY_ROOMS PREPEND rollcall_ OUTPUT_VARIABLE _rooms)
 add_custom_command(OUTPUT "${_joined}"
     COMMAND "${ROLLCALL_LD}" -r --force-group-allocation -o "${_joined}"
         --whole-archive ${_archives} --no-whole-archive $<TARGET_FILE:rollcall_boost>
-    # Also hidden: what is declared in a public class but is not for its users.
+    # Also hidden: Asio's C functions, and what public classes declare but keep to themselves.
     COMMAND "${CMAKE_OBJCOPY}" --localize-hidden --wildcard --localize-symbol=*5boost*
-        --localize-symbol=boost_* --localize-symbol=*8rollcall5redis* --localize-symbol=*4Impl*
+        --localize-symbol=*asio_* --localize-symbol=*8rollcall5redis* --localize-symbol=*4Impl*
         "${_joined}"
     DEPENDS ${_rooms} rollcall_boost
     COMMENT "Joining the rooms to one object" VERBATIM)
@@ -77,6 +77,7 @@ if(NOT ROLLCALL_INSTALL)
 endif()
 include(CMakePackageConfigHelpers)
 set(_config "${CMAKE_INSTALL_LIBDIR}/cmake/rollcall")
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME library)
 install(TARGETS rollcall_headers rollcall_shared rollcall_static EXPORT rollcall
     FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 install(EXPORT rollcall FILE rollcallTargets.cmake NAMESPACE rollcall:: DESTINATION "${_config}")

@@ -50,14 +50,27 @@ if(ROLLCALL_MOLD)
     add_link_options(-fuse-ld=mold)
 endif()
 
-# rollcall_precompile(TARGET HEADER…): shares one precompiled header of HEADERs between all targets
-# that ask for the same.
+# rollcall_precompile(TARGET HEADER… | REUSE_FROM OTHER): with ROLLCALL_PCH, parses the HEADERs once
+# for all files of TARGET and of the targets that reuse its result. Builds without it show which
+# includes are missing.
 function(rollcall_precompile target)
     if(NOT ROLLCALL_PCH)
         return()
     endif()
-    target_precompile_headers(${target} PRIVATE ${ARGN})
+    if(ARGV1 STREQUAL "REUSE_FROM")
+        target_precompile_headers(${target} ${ARGN})
+    else()
+        target_precompile_headers(${target} PRIVATE ${ARGN})
+    endif()
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
         target_compile_options(${target} PRIVATE -fpch-preprocess)
     endif()
 endfunction()
+
+# Boost.Redis' adapter/result.hpp compiles only in front of the rest of that library.
+set(ROLLCALL_USUAL_HEADERS <boost/redis/adapter/result.hpp>
+    <algorithm> <chrono> <functional> <map> <memory> <optional> <string> <vector>
+    <boost/asio/as_tuple.hpp> <boost/asio/awaitable.hpp> <boost/asio/co_spawn.hpp>
+    <boost/asio/io_context.hpp> <boost/asio/post.hpp> <boost/asio/steady_timer.hpp>
+    <boost/asio/use_awaitable.hpp> <boost/json.hpp> <boost/redis/request.hpp>
+    <boost/redis/resp3/flat_tree.hpp> <boost/system/result.hpp>)
