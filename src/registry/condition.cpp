@@ -1,6 +1,6 @@
 #include "registry/condition.hpp"
 
-#include <stdexcept>
+#include "core/text.hpp"
 
 namespace rollcall {
 
@@ -23,11 +23,6 @@ std::string_view trimmed(std::string_view text) {
     return text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
-std::invalid_argument bad(std::string_view name, std::string_view text, std::string_view rule) {
-    return std::invalid_argument{std::string{name} + ": '" + std::string{text} +
-                                 "': " + std::string{rule}};
-}
-
 }  // namespace
 
 std::string_view symbol(Comparison comparison) noexcept {
@@ -43,11 +38,11 @@ Condition Condition::parse(std::string_view name, std::string_view text) {
             if (!text.substr(at).starts_with(row.symbol)) continue;
             auto const field = trimmed(text.substr(0, at));
             auto const value = trimmed(text.substr(at + row.symbol.size()));
-            if (field.empty()) throw bad(name, text, "a field must stand before the operator");
+            if (field.empty()) refuse(name, text, "a field must stand before the operator");
             return {std::string{field}, row.comparison, std::string{value}};
         }
     }
-    throw bad(name, text, "must be FIELD OPERATOR VALUE with one of == != > >= < <=");
+    refuse(name, text, "must be FIELD OPERATOR VALUE with one of == != > >= < <=");
 }
 
 }  // namespace rollcall

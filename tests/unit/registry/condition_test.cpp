@@ -44,11 +44,12 @@ TEST(Condition, TakesAnEmptyValue) {
 }
 
 TEST(Condition, RefusesWhatHasNoFieldOrOperator) {
-    EXPECT_EQ(message("==b"), "--where: '==b': a field must stand before the operator");
-    EXPECT_EQ(message("  >1"), "--where: '  >1': a field must stand before the operator");
+    EXPECT_EQ(message("==b"), "--where \"==b\": a field must stand before the operator");
+    EXPECT_EQ(message("  >1"), "--where \"  >1\": a field must stand before the operator");
     for (auto const* text : {"", "region", "a=b", "a~b", "a!b"}) {
-        EXPECT_EQ(message(text), "--where: '" + std::string{text} +
-                                     "': must be FIELD OPERATOR VALUE with one of == != > >= < <=");
+        EXPECT_EQ(message(text),
+                  "--where \"" + std::string{text} +
+                      "\": must be FIELD OPERATOR VALUE with one of == != > >= < <=");
     }
 }
 

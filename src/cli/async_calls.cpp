@@ -1,0 +1,79 @@
+#include "cli/async_calls.hpp"
+
+#include <boost/asio/post.hpp>
+
+#include "redis/client_core.hpp"
+
+namespace rollcall::cli {
+
+namespace {
+
+/// `make` calls the port with what it holds, which stays in this frame until the call has ended.
+template <class T>
+Task<void> deliver(std::function<Task<Result<T>>()> make, asio::io_context& loop,
+                   AsyncCalls::Handler<T> handler) {
+    Result<T> result{Failure{errc::cancelled, ""}};
+    try {
+        result = co_await make();
+    } catch (std::invalid_argument const& error) {
+        result = Failure{errc::unexpected_reply, error.what()};
+    }
+    asio::post(loop, [handler = std::move(handler), result = std::move(result)]() mutable {
+        handler(std::move(result));
+    });
+}
+
+}  // namespace
+
+AsyncCalls::AsyncCalls(Backend const& backend, asio::io_context& loop)
+    : backend_(backend), loop_(loop) {}
+
+template <class T, class Make>
+void AsyncCalls::start(Make make, Handler<T> handler) {
+    std::function<Task<Result<T>>()> const call = std::move(make);
+    current_ = backend_.core()->spawn([call, &loop = loop_, handler = std::move(handler)] {
+        return deliver<T>(call, loop, handler);
+    });
+}
+
+void AsyncCalls::register_instance(ServiceInstance const& instance, Handler<Written> handler) {
+    start<Written>(
+        [instance, port = backend_.port(), deadline = backend_.core()->deadline()] {
+            return port->register_instance(instance, deadline);
+        },
+        std::move(handler));
+}
+
+void AsyncCalls::deregister_instance(InstanceId const& id, Handler<Written> handler) {
+    start<Written>(
+        [id, port = backend_.port(), deadline = backend_.core()->deadline()] {
+            return port->deregister_instance(id, deadline);
+        },
+        std::move(handler));
+}
+
+void AsyncCalls::heartbeat(std::vector<InstanceId> ids, Handler<std::vector<Liveness>> handler) {
+    start<std::vector<Liveness>>(
+        [ids = std::move(ids), port = backend_.port(), deadline = backend_.core()->deadline()] {
+            return port->heartbeat(ids, deadline);
+        },
+        std::move(handler));
+}
+
+void AsyncCalls::set_healthy(InstanceId const& id, bool on, Handler<Written> handler) {
+    start<Written>(
+        [id, on, port = backend_.port(), deadline = backend_.core()->deadline()] {
+            return port->set_healthy(id, on, deadline);
+        },
+        std::move(handler));
+}
+
+void AsyncCalls::sweep_as_leader(std::chrono::milliseconds hold, Handler<SweepReport> handler) {
+    start<SweepReport>(
+        [hold, port = backend_.port(), deadline = backend_.core()->deadline()] {
+            return port->sweep_as_leader(hold, deadline);
+        },
+        std::move(handler));
+}
+
+}  // namespace rollcall::cli

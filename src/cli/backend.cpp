@@ -1,0 +1,71 @@
+#include "cli/backend.hpp"
+
+#include <algorithm>
+
+#include "redis/client_core.hpp"
+
+namespace rollcall::cli {
+
+Backend::Backend(std::shared_ptr<redis::ClientCore> core, std::shared_ptr<LayoutPort> port)
+    : core_(std::move(core)), port_(std::move(port)) {}
+
+Written Backend::register_instance(ServiceInstance const& instance) const {
+    return core_->run([&] { return port_->register_instance(instance, core_->deadline()); })
+        .value();
+}
+
+Written Backend::deregister_instance(InstanceId const& id) const {
+    return core_->run([&] { return port_->deregister_instance(id, core_->deadline()); }).value();
+}
+
+std::vector<Liveness> Backend::heartbeat(std::vector<InstanceId> const& ids) const {
+    return core_->run([&] { return port_->heartbeat(ids, core_->deadline()); }).value();
+}
+
+std::vector<ServiceSummary> Backend::services() const {
+    auto found = core_->run([&] { return port_->services(core_->deadline()); }).value();
+    std::ranges::sort(found, {}, &ServiceSummary::service);
+    return found;
+}
+
+std::vector<Found> Backend::instances(Query const& query) const {
+    return instances(query, core_->deadline());
+}
+
+std::vector<Found> Backend::instances(Query const& query, Deadline deadline) const {
+    auto found = core_->run([&] { return port_->instances(query, deadline); }).value();
+    std::ranges::sort(found, {},
+                      [](Found const& one) -> auto const& { return one.instance.instance_id; });
+    return found;
+}
+
+Written Backend::set_enabled(InstanceId const& id, bool on) const {
+    return core_->run([&] { return port_->set_enabled(id, on, core_->deadline()); }).value();
+}
+
+Written Backend::set_weight(InstanceId const& id, int weight) const {
+    return core_->run([&] { return port_->set_weight(id, weight, core_->deadline()); }).value();
+}
+
+Written Backend::set_metadata(InstanceId const& id, Metadata const& metadata) const {
+    return core_->run([&] { return port_->set_metadata(id, metadata, core_->deadline()); }).value();
+}
+
+Written Backend::merge_metadata(InstanceId const& id, Metadata const& metadata) const {
+    return core_->run([&] { return port_->merge_metadata(id, metadata, core_->deadline()); })
+        .value();
+}
+
+SweepReport Backend::sweep() const {
+    return core_->run([&] { return port_->sweep(core_->deadline()); }).value();
+}
+
+void Backend::yield_sweeping() const {
+    (void)core_->run([&] { return port_->yield_sweeping(core_->deadline()); });
+}
+
+std::vector<Finding> Backend::examine(bool fix) const {
+    return core_->run([&] { return port_->examine(fix, core_->deadline()); }).value();
+}
+
+}  // namespace rollcall::cli

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "registry/layout_port.hpp"
+
+namespace rollcall::redis {
+class ClientCore;
+}
+
+namespace rollcall::cli {
+
+/// The registry as commands that wait use it: each call ends within the `--timeout`.
+///
+/// Errors: `Error` for what failed, `std::invalid_argument` for bad names and instances.
+class Backend {
+public:
+    Backend(std::shared_ptr<redis::ClientCore> core, std::shared_ptr<LayoutPort> port);
+
+    std::shared_ptr<redis::ClientCore> const& core() const noexcept { return core_; }
+    std::shared_ptr<LayoutPort> const& port() const noexcept { return port_; }
+
+    Written register_instance(ServiceInstance const& instance) const;
+    Written deregister_instance(InstanceId const& id) const;
+    std::vector<Liveness> heartbeat(std::vector<InstanceId> const& ids) const;
+
+    std::vector<ServiceSummary> services() const;            ///< Sorted by name.
+    std::vector<Found> instances(Query const& query) const;  ///< Sorted by id.
+    std::vector<Found> instances(Query const& query, Deadline deadline) const;
+
+    Written set_enabled(InstanceId const& id, bool on) const;
+    Written set_weight(InstanceId const& id, int weight) const;
+    Written set_metadata(InstanceId const& id, Metadata const& metadata) const;
+    Written merge_metadata(InstanceId const& id, Metadata const& metadata) const;
+
+    SweepReport sweep() const;
+    /// Lets another process keep house at once; a failure only means that it waits.
+    void yield_sweeping() const;
+    std::vector<Finding> examine(bool fix) const;
+
+private:
+    std::shared_ptr<redis::ClientCore> core_;
+    std::shared_ptr<LayoutPort> port_;
+};
+
+}  // namespace rollcall::cli

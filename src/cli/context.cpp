@@ -1,0 +1,44 @@
+#include "cli/context.hpp"
+
+#include <fmt/format.h>
+
+#include "cli/instance_table.hpp"
+#include "cli/json_output.hpp"
+#include "cli/text.hpp"
+
+namespace rollcall::cli {
+
+Context::Context(Settings settings, Output& output, Logger& logger, BackendFactory factory)
+    : settings_(std::move(settings)),
+      output_(output),
+      logger_(logger),
+      factory_(std::move(factory)) {}
+
+Backend& Context::backend() {
+    if (!backend_) backend_ = factory_(settings_, logger_);
+    return *backend_;
+}
+
+void Context::print(Table const& table) { output_.write(table.to_string(output_.colour())); }
+
+void Context::print(boost::json::value const& document) { output_.write(to_document(document)); }
+
+void Context::print_line(std::string_view text) { output_.write(terminal_safe(text) + '\n'); }
+
+void Context::print_instances(std::span<Found const> instances) {
+    if (wants_json()) {
+        print(instances_json(instances));
+    } else {
+        print(instance_table(instances, wide()));
+    }
+}
+
+void Context::warn_unless_announced(Written const& written, std::string_view done) {
+    if (written.announced) return;
+    logger_.warning(
+        fmt::format("{}, not announced: this Redis user may not publish on the "
+                    "registry's channels (an ACL rule such as &PREFIX:* is missing)",
+                    done));
+}
+
+}  // namespace rollcall::cli

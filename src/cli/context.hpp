@@ -1,0 +1,56 @@
+#pragma once
+
+#include <boost/json/value.hpp>
+#include <functional>
+#include <optional>
+#include <span>
+
+#include "cli/backend.hpp"
+#include "cli/logger.hpp"
+#include "cli/output.hpp"
+#include "cli/settings.hpp"
+#include "cli/table.hpp"
+
+namespace rollcall::cli {
+
+/// What a command runs with.
+class Context {
+public:
+    using BackendFactory = std::function<Backend(Settings const&, Logger&)>;
+
+    Context(Settings settings, Output& output, Logger& logger, BackendFactory factory);
+
+    Settings const& settings() const noexcept { return settings_; }
+    Logger& logger() noexcept { return logger_; }
+    Output& output() noexcept { return output_; }
+
+    /// The registry; made, and its connection begun, when first asked for.
+    /// Errors: `std::invalid_argument` for a malformed URL, lease or prefix.
+    Backend& backend();
+
+    /// Before `backend` is first asked for.
+    void use_url(std::string url) { settings_.url = std::move(url); }
+
+    bool wants_json() const noexcept { return settings_.output == Format::json; }
+    bool wide() const noexcept { return settings_.output == Format::wide; }
+    void print(Table const& table);
+    void print(boost::json::value const& document);
+    void print_line(std::string_view text);  ///< Made terminal-safe.
+
+    /// Instances in the asked form.
+    void print_instances(std::span<Found const> instances);
+    /// What a write that was not announced leaves to say; nothing for one that was.
+    void warn_unless_announced(Written const& written, std::string_view done);
+
+private:
+    Settings settings_;
+    Output& output_;
+    Logger& logger_;
+    BackendFactory factory_;
+    std::optional<Backend> backend_;
+};
+
+/// The backend for the settings: a client to their Redis, and their layout.
+Backend make_backend(Settings const& settings, Logger& logger);
+
+}  // namespace rollcall::cli

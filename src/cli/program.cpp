@@ -1,0 +1,74 @@
+#include "cli/program.hpp"
+
+#include <csignal>
+#include <new>
+#include <string_view>
+#include <unistd.h>
+
+#include "cli/command_line.hpp"
+#include "cli/context.hpp"
+#include "cli/failure_text.hpp"
+
+#include "rollcall/error.hpp"
+
+namespace rollcall::cli {
+
+namespace {
+
+Exit run_command(std::vector<std::string> const& arguments, Output& output, Logger& logger) {
+    auto const line = parse_command_line(arguments);
+    if (!line.has_command) {
+        Output{STDERR_FILENO}.write(line.help);
+        return Exit::usage;
+    }
+    if (!line.help.empty()) {
+        output.write(line.help);
+        return Exit::done;
+    }
+    Context context{Settings::resolve(line.settings, process_environment), output, logger,
+                    make_backend};
+    return line.command->run(context);
+}
+
+}  // namespace
+
+int run_program(std::vector<std::string> const& arguments) {
+    Logger logger;
+    Output output{STDOUT_FILENO};
+    auto exit = Exit::failed;
+    try {
+        exit = run_command(arguments, output, logger);
+    } catch (ClosedPipe const&) {
+        // What a shell reports of a program that the closed pipe itself has ended.
+        return 128 + SIGPIPE;
+    } catch (CommandError const& error) {
+        logger.error(error.what());
+        exit = error.exit();
+    } catch (std::invalid_argument const& error) {
+        logger.error(error.what());
+        exit = Exit::usage;
+    } catch (Error const& error) {
+        logger.error(failure_text(error.code(), error.detail()));
+        exit = exit_for(error.code());
+    } catch (std::exception const& error) {
+        logger.error(error.what());
+    }
+    return static_cast<int>(exit);
+}
+
+std::vector<std::string> take_arguments(int count, char** arguments) {
+    std::vector<std::string> taken;
+    bool ours = true;
+    for (int i = 1; i < count; ++i) {
+        std::string_view const argument{arguments[i]};
+        taken.emplace_back(argument);
+        ours = ours && argument != "--";
+        auto const begin = argument.find("://");
+        auto const end = argument.rfind('@');
+        if (!ours || begin == argument.npos || end == argument.npos) continue;
+        for (auto at = begin + 3; at < end; ++at) arguments[i][at] = '*';
+    }
+    return taken;
+}
+
+}  // namespace rollcall::cli
