@@ -1,0 +1,155 @@
+#include <array>
+#include <hiredis/hiredis.h>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "load/cases.hpp"
+#include "load/rival.hpp"
+#include "load/statistics.hpp"
+
+namespace rollcall::bench {
+namespace {
+
+/// What others read with: a blocking client that decodes replies and nothing more.
+class PlainClient {
+public:
+    explicit PlainClient(std::string const& socket)
+        : context_(::redisConnectUnix(socket.c_str()), ::redisFree) {
+        if (!context_ || context_->err != 0) throw std::runtime_error{"cannot connect"};
+    }
+
+    /// One round trip for the ids, then one for each. Returns how many Hashes it found.
+    std::size_t read_one_by_one(std::string const& heartbeats, std::string const& base) {
+        std::array<std::string_view, 5> const range{"ZRANGEBYSCORE", heartbeats, "-inf", "+inf",
+                                                    "WITHSCORES"};
+        send(range);
+        auto const ids = reply();
+        std::size_t found = 0;
+        for (std::size_t i = 0; i < ids->elements; i += 2) {
+            auto const key = base + ids->element[i]->str;
+            std::array<std::string_view, 2> const command{"HGETALL", key};
+            send(command);
+            if (reply()->elements > 0) ++found;
+        }
+        return found;
+    }
+
+    /// All in one go, the keys being known.
+    std::size_t read_pipelined(std::vector<std::string> const& keys) {
+        for (auto const& key : keys) {
+            std::array<std::string_view, 2> const command{"HGETALL", key};
+            send(command);
+        }
+        std::size_t found = 0;
+        for (std::size_t i = 0; i < keys.size(); ++i) {
+            if (reply()->elements > 0) ++found;
+        }
+        return found;
+    }
+
+private:
+    using Reply = std::unique_ptr<redisReply, void (*)(void*)>;
+
+    void send(std::span<std::string_view const> arguments) {
+        std::array<char const*, 8> texts;
+        std::array<std::size_t, 8> sizes;
+        for (std::size_t i = 0; i < arguments.size(); ++i) {
+            texts[i] = arguments[i].data();
+            sizes[i] = arguments[i].size();
+        }
+        ::redisAppendCommandArgv(context_.get(), static_cast<int>(arguments.size()), texts.data(),
+                                 sizes.data());
+    }
+
+    Reply reply() {
+        void* raw = nullptr;
+        if (::redisGetReply(context_.get(), &raw) != REDIS_OK) {
+            throw std::runtime_error{context_->errstr};
+        }
+        Reply reply{static_cast<redisReply*>(raw), ::freeReplyObject};
+        if (reply->type != REDIS_REPLY_ARRAY) throw std::runtime_error{"no array"};
+        return reply;
+    }
+
+    std::unique_ptr<redisContext, void (*)(redisContext*)> context_;
+};
+
+void must_be_all(std::size_t found) {
+    if (found != Stage::instance_count) {
+        throw std::runtime_error{"found " + std::to_string(found) + " instances"};
+    }
+}
+
+Task<void> discover_some(Stage& stage, Tickets& tickets) {
+    Query query;
+    query.service = stage.ids().front().service;
+    while (tickets.take()) {
+        auto const found = co_await stage.port().instances(query, stage.deadline());
+        must_be_all(found.value().size());
+        auto const& any = found->at(tickets.draw(found->size())).instance;
+        if (any.metadata != stage.instance(0).metadata) throw std::runtime_error{"other metadata"};
+    }
+}
+
+Figure figure(std::string name, double value, std::vector<double> const& each,
+              std::string against) {
+    Figure result;
+    result.name = std::move(name);
+    result.value = value / 1'000;
+    result.unit = "ms";
+    result.ratio = median(each);
+    result.against = std::move(against);
+    result.spread = spread(each);
+    result.samples = each.size();
+    return result;
+}
+
+}  // namespace
+
+std::vector<Figure> measure_discovery(Stage& stage, Effort const& effort) {
+    stage.fill();
+    PlainClient plain{stage.server().socket()};
+    std::vector<std::string> keys;
+    for (std::size_t i = 0; i < Stage::instance_count; ++i) keys.push_back(stage.key(i));
+    auto const base = keys.front().substr(0, keys.front().size() - random_digits.size());
+
+    auto const count = effort.discoveries;
+    auto const one_by_one_count = std::max<std::size_t>(1, count / 5);
+    Series ours;
+    Series one_by_one;
+    Series pipelined;
+    auto const lap = [&](Series& series, std::size_t times, auto const& work) {
+        series.add(stage.measure([&] {
+            for (std::size_t i = 0; i < times; ++i) work();
+        }),
+                   times);
+    };
+    for (std::size_t i = 0; i < effort.repetitions; ++i) {
+        stage.fill();  // The leases are to outlast the repetition.
+        ours.add(stage.measure([&] {
+            Tickets tickets{count};
+            stage.run(1, tickets, [&](Tickets& shared) { return discover_some(stage, shared); });
+        }),
+                 count);
+        lap(pipelined, count, [&] { must_be_all(plain.read_pipelined(keys)); });
+        lap(one_by_one, one_by_one_count,
+            [&] { must_be_all(plain.read_one_by_one(stage.heartbeats_key(), base)); });
+    }
+
+    std::string const name = "streaming.discover_1000";
+    auto time =
+        figure(name, 1e6 / median(ours.per_second), ratios(ours.per_second, one_by_one.per_second),
+               "faster than 1+N round trips of a blocking client");
+    time.at_least = 10;
+    auto redis =
+        figure(name + ".redis_cpu", median(ours.redis_cpu),
+               ratios(ours.redis_cpu, pipelined.redis_cpu), "Redis CPU of bare pipelined HGETALLs");
+    redis.at_most = 1.2;
+    auto client = figure(name + ".client_cpu", median(ours.client_cpu),
+                         ratios(ours.client_cpu, ours.redis_cpu), "Redis CPU of the same");
+    return {time, redis, client};
+}
+
+}  // namespace rollcall::bench

@@ -1,0 +1,100 @@
+#include "load/process.hpp"
+
+#include <cerrno>
+#include <spawn.h>
+#include <stdexcept>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <system_error>
+#include <unistd.h>
+
+extern char** environ;
+
+namespace rollcall::bench {
+namespace {
+
+Microseconds cpu_of(rusage const& usage) {
+    auto const time = [](timeval value) {
+        return std::chrono::seconds{value.tv_sec} + std::chrono::microseconds{value.tv_usec};
+    };
+    return time(usage.ru_utime) + time(usage.ru_stime);
+}
+
+class Pipe {
+public:
+    Pipe() {
+        if (::pipe(ends_) != 0) throw std::system_error{errno, std::generic_category(), "pipe"};
+    }
+    ~Pipe() {
+        ::close(ends_[0]);
+        close_writer();
+    }
+    Pipe(Pipe const&) = delete;
+    Pipe& operator=(Pipe const&) = delete;
+
+    int reader() const noexcept { return ends_[0]; }
+    int writer() const noexcept { return ends_[1]; }
+    void close_writer() {
+        if (ends_[1] >= 0) ::close(ends_[1]);
+        ends_[1] = -1;
+    }
+
+private:
+    int ends_[2] = {-1, -1};
+};
+
+pid_t start(std::vector<std::string> const& arguments, Pipe const& output) {
+    std::vector<char*> texts;
+    for (auto const& argument : arguments) texts.push_back(const_cast<char*>(argument.c_str()));
+    texts.push_back(nullptr);
+    posix_spawn_file_actions_t actions;
+    ::posix_spawn_file_actions_init(&actions);
+    ::posix_spawn_file_actions_adddup2(&actions, output.writer(), STDOUT_FILENO);
+    ::posix_spawn_file_actions_addclose(&actions, output.reader());
+    pid_t child = -1;
+    int const error =
+        ::posix_spawnp(&child, texts.front(), &actions, nullptr, texts.data(), environ);
+    ::posix_spawn_file_actions_destroy(&actions);
+    if (error != 0) throw std::system_error{error, std::generic_category(), arguments.front()};
+    return child;
+}
+
+}  // namespace
+
+Microseconds own_cpu() {
+    rusage usage{};
+    ::getrusage(RUSAGE_SELF, &usage);
+    return cpu_of(usage);
+}
+
+Ended run_program(std::vector<std::string> const& arguments) {
+    Pipe pipe;
+    auto const child = start(arguments, pipe);
+    pipe.close_writer();
+    Ended ended;
+    char part[4096];
+    for (;;) {
+        auto const size = ::read(pipe.reader(), part, sizeof part);
+        if (size < 0 && errno == EINTR) continue;
+        if (size <= 0) break;
+        ended.output.append(part, static_cast<std::size_t>(size));
+    }
+    int status = 0;
+    rusage usage{};
+    while (::wait4(child, &status, 0, &usage) < 0 && errno == EINTR) {
+    }
+    ended.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    ended.cpu = cpu_of(usage);
+    return ended;
+}
+
+Ended must_run(std::vector<std::string> const& arguments) {
+    auto ended = run_program(arguments);
+    if (ended.status != 0) {
+        throw std::runtime_error{arguments.front() + " ended with status " +
+                                 std::to_string(ended.status) + ": " + ended.output};
+    }
+    return ended;
+}
+
+}  // namespace rollcall::bench

@@ -1,0 +1,153 @@
+#include "load/stage.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/post.hpp>
+#include <cstdlib>
+#include <future>
+#include <stdexcept>
+
+#include "load/monitor.hpp"
+#include "streaming/streaming_port.hpp"
+
+#include "rollcall/streaming/registry_keys.hpp"
+
+namespace rollcall::bench {
+namespace {
+
+constexpr char const* service = "orders";
+constexpr std::chrono::seconds patience{10};
+
+std::string id_of(std::size_t number) {
+    auto const digits = std::to_string(number);
+    return std::string(random_digits.size() - digits.size(), '0') + digits;
+}
+
+streaming::RegistryKeys keys() { return streaming::RegistryKeys{streaming::default_key_prefix}; }
+
+ClientOptions client_options(test::RedisServer const& server) {
+    ClientOptions options;
+    options.url = server.url();
+    options.request_timeout = patience;
+    options.max_in_flight = Stage::max_in_flight;
+    return options;
+}
+
+/// A number such as `used_cpu_user:1.25` in the text of INFO.
+double info_number(std::string const& info, std::string const& name) {
+    auto const at = info.find(name + ':');
+    if (at == info.npos) throw std::runtime_error{"INFO tells no " + name};
+    return std::strtod(info.c_str() + at + name.size() + 1, nullptr);
+}
+
+/// Shared by the coroutines of one run.
+struct Run {
+    std::size_t working = 0;        // The I/O thread only.
+    std::exception_ptr first = {};  // The I/O thread only.
+    std::promise<void> ended = {};
+
+    void end(std::exception_ptr const& thrown) {
+        if (thrown && !first) first = thrown;
+        if (--working > 0) return;
+        if (first) {
+            ended.set_exception(first);
+        } else {
+            ended.set_value();
+        }
+    }
+};
+
+Task<void> register_each(Stage& stage, Tickets& tickets) {
+    for (std::size_t number = 0; tickets.take(); ++number) {
+        auto const instance = stage.instance(number);
+        auto const done = co_await stage.port().register_instance(instance, stage.deadline());
+        done.value();
+    }
+}
+
+}  // namespace
+
+Stage::Stage()
+    : redis_(server_),
+      client_(client_options(server_)),
+      port_(streaming::make_streaming_port(client_.core(), {})) {
+    client_.wait_until_ready(patience);
+    for (std::size_t i = 0; i < instance_count; ++i) ids_.push_back({service, id_of(i)});
+}
+
+ServiceInstance Stage::instance(std::size_t number) const {
+    ServiceInstance instance;
+    instance.service_name = service;
+    instance.instance_id = ids_[number].id;
+    instance.host = "10.20.30.40";
+    instance.port = 8080;
+    instance.metadata = {{"region", "eu-west-1"}, {"zone", "eu-west-1b"},   {"version", "4.17.2"},
+                         {"cluster", "blue"},     {"team", "order-intake"}, {"commit", "9f3c2ab"}};
+    return instance;
+}
+
+std::string Stage::key(std::size_t number) const {
+    return keys().instance(service, ids_[number].id);
+}
+
+std::string Stage::heartbeats_key() const { return keys().heartbeats(service); }
+
+void Stage::run(std::size_t workers, Tickets& tickets, Worker const& worker) {
+    auto const run = std::make_shared<Run>();  // The promise may be in use when its future is not.
+    run->working = workers;
+    auto ended = run->ended.get_future();
+    auto& io = core().io();
+    asio::post(io, [&, run] {
+        for (std::size_t i = 0; i < workers; ++i) {
+            asio::co_spawn(io.get_executor(), worker(tickets),
+                           [run](std::exception_ptr thrown) { run->end(thrown); });
+        }
+    });
+    ended.get();
+}
+
+void Stage::fill() {
+    Tickets tickets{ids_.size()};
+    run(1, tickets, [this](Tickets& shared) { return register_each(*this, shared); });
+    auto const members = redis_.must({"ZCARD", heartbeats_key()}).integer;
+    if (members != static_cast<long long>(ids_.size())) {
+        throw std::runtime_error{"registered " + std::to_string(members) + " instances"};
+    }
+}
+
+Lap Stage::measure(std::function<void()> const& work) {
+    auto const before = redis_state();
+    auto const own_before = own_cpu();
+    auto const begin = std::chrono::steady_clock::now();
+    work();
+    Lap lap;
+    lap.time = std::chrono::steady_clock::now() - begin;
+    lap.client_cpu = own_cpu() - own_before;
+    auto const after = redis_state();
+    lap.redis_cpu = after.cpu - before.cpu;
+    if (after.refused > before.refused) throw std::runtime_error{"Redis refused commands"};
+    return lap;
+}
+
+Command Stage::captured_script_call(std::size_t number, std::function<void()> const& work) {
+    Monitor monitor{server_};
+    work();
+    auto command = monitor.next("EVALSHA");
+    auto const& id = ids_[number].id;
+    for (auto& argument : command) {
+        for (auto at = argument.find(id); at != argument.npos; at = argument.find(id, at + 1)) {
+            argument.replace(at, id.size(), random_digits);
+        }
+    }
+    return command;
+}
+
+Stage::RedisState Stage::redis_state() {
+    auto const info = redis_.must({"INFO"}).text;
+    RedisState state;
+    state.cpu = std::chrono::duration<double>{info_number(info, "used_cpu_user") +
+                                              info_number(info, "used_cpu_sys")};
+    state.refused = info_number(info, "total_error_replies");
+    return state;
+}
+
+}  // namespace rollcall::bench

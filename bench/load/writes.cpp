@@ -1,0 +1,120 @@
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "load/cases.hpp"
+#include "load/rival.hpp"
+#include "load/statistics.hpp"
+
+namespace rollcall::bench {
+namespace {
+
+constexpr std::size_t most = Stage::max_in_flight;
+constexpr std::size_t batch_size = 250;  // Heartbeats in one call of the port.
+constexpr std::size_t probe = 7;         // The instance whose script call is captured.
+
+Task<void> register_some(Stage& stage, Tickets& tickets) {
+    auto instance = stage.instance(0);
+    while (tickets.take()) {
+        instance.instance_id = stage.ids()[tickets.draw(Stage::instance_count)].id;
+        auto const done = co_await stage.port().register_instance(instance, stage.deadline());
+        if (!done.value().announced) throw std::runtime_error{"registered, not announced"};
+    }
+}
+
+Task<void> heartbeat_some(Stage& stage, std::size_t batch, Tickets& tickets) {
+    std::span<InstanceId const> const all{stage.ids()};
+    while (tickets.take()) {
+        auto const ids = all.subspan(tickets.draw(all.size() - batch + 1), batch);
+        auto const done = co_await stage.port().heartbeat(ids, stage.deadline());
+        for (auto const liveness : done.value()) {
+            if (liveness != Liveness::alive) throw std::runtime_error{"an instance is gone"};
+        }
+    }
+}
+
+void register_many(Stage& stage, std::size_t count) {
+    Tickets tickets{count};
+    stage.run(most, tickets, [&](Tickets& shared) { return register_some(stage, shared); });
+}
+
+void heartbeat_many(Stage& stage, std::size_t calls, std::size_t batch, std::size_t at_a_time) {
+    Tickets tickets{calls};
+    stage.run(at_a_time, tickets,
+              [&](Tickets& shared) { return heartbeat_some(stage, batch, shared); });
+}
+
+/// The rate of `ours` against the rival's, then what an operation costs Redis and the client.
+std::vector<Figure> figures(std::string const& name, Series const& ours, Rival const& rival,
+                            double at_least, std::string const& what) {
+    auto const& theirs = rival.best();
+    auto const figure = [&](std::string suffix, std::vector<double> const& values, std::string unit,
+                            std::vector<double> const& others, std::string against) {
+        auto const each = ratios(values, others);
+        Figure result;
+        result.name = name + std::move(suffix);
+        result.value = median(values);
+        result.unit = std::move(unit);
+        result.ratio = median(each);
+        result.against = std::move(against);
+        result.spread = spread(each);
+        result.samples = each.size();
+        return result;
+    };
+    auto const them = rival.description() + ", " + what;
+    std::vector<Figure> all{
+        figure("", ours.per_second, "1/s", theirs.per_second, them),
+        figure(".redis_cpu", ours.redis_cpu, "us", theirs.redis_cpu, "Redis CPU under " + them),
+        figure(".client_cpu", ours.client_cpu, "us", ours.redis_cpu, "Redis CPU of the same"),
+    };
+    all.front().at_least = at_least;
+    return all;
+}
+
+}  // namespace
+
+std::vector<Figure> measure_register(Stage& stage, Effort const& effort) {
+    stage.fill();
+    auto command = stage.captured_script_call(probe, [&] {
+        auto const instance = stage.instance(probe);
+        stage.must_run([&] { return stage.port().register_instance(instance, stage.deadline()); });
+    });
+    Rival rival{stage, std::move(command), effort};
+    Series ours;
+    for (std::size_t i = 0; i < effort.repetitions; ++i) {
+        ours.add(stage.measure([&] { register_many(stage, effort.operations); }),
+                 effort.operations);
+        rival.repeat();
+    }
+    return figures("streaming.register", ours, rival, 0.7, "the same script and arguments");
+}
+
+std::vector<Figure> measure_heartbeats(Stage& stage, Effort const& effort) {
+    stage.fill();
+    std::span<InstanceId const> const one{&stage.ids()[probe], 1};
+    auto const beat = [&] {
+        stage.must_run([&] { return stage.port().heartbeat(one, stage.deadline()); });
+    };
+    beat();  // Makes the script known to Redis.
+    Rival rival{stage, stage.captured_script_call(probe, beat), effort};
+    Series single;
+    Series batched;
+    auto const operations = effort.operations;
+    auto const batches = operations * 2 / batch_size;
+    for (std::size_t i = 0; i < effort.repetitions; ++i) {
+        single.add(stage.measure([&] { heartbeat_many(stage, operations, 1, most); }), operations);
+        rival.repeat();
+        batched.add(
+            stage.measure([&] { heartbeat_many(stage, batches, batch_size, most / batch_size); }),
+            batches * batch_size);
+    }
+    auto all = figures("streaming.heartbeat", single, rival, 0.75, "the same script and arguments");
+    for (auto& figure : figures("streaming.heartbeat_batch", batched, rival, 1.35,
+                                "the same script, one heartbeat a call")) {
+        all.push_back(std::move(figure));
+    }
+    return all;
+}
+
+}  // namespace rollcall::bench
