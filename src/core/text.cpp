@@ -1,7 +1,8 @@
 #include "core/text.hpp"
 
-#include <array>
 #include <stdexcept>
+
+#include "core/text_scan.hpp"
 
 namespace rollcall {
 namespace {
@@ -95,7 +96,7 @@ void append_escaped(std::string& out, char32_t c) {
 }  // namespace
 
 bool is_utf8(std::string_view text) noexcept {
-    for (std::size_t at = 0; at < text.size();) {
+    for (auto at = ascii_prefix(text); at < text.size(); at += ascii_prefix(text.substr(at))) {
         auto const decoded = decode(text, at);
         if (!decoded.well_formed) return false;
         at += decoded.size;

@@ -2,6 +2,7 @@
 #include <string>
 
 #include "core/text.hpp"
+#include "core/text_scan.hpp"
 #include "streaming/json_map.hpp"
 
 namespace rollcall::streaming {
@@ -14,76 +15,83 @@ public:
 
     /// Passes over white space and then `c`, if it is there.
     bool take(char c) noexcept {
-        while (at_ != end_ && (*at_ == ' ' || *at_ == '\n' || *at_ == '\r' || *at_ == '\t')) ++at_;
+        while (at_ != end_ && *at_ != c && is_space(*at_)) ++at_;
         if (at_ == end_ || *at_ != c) return false;
         ++at_;
         return true;
     }
 
-    /// A string; its text is valid until the next call with the same `buffer`.
-    bool string(std::string& buffer, std::string_view& value) {
+    /// A string, as a view of the document or, when it has escapes, of `buffer`.
+    bool string(std::string_view& text, std::string& buffer) {
         if (!take('"')) return false;
-        auto const* const begin = at_;
-        unsigned char seen = 0;
-        while (at_ != end_ && *at_ != '"' && *at_ != '\\') {
-            auto const c = static_cast<unsigned char>(*at_);
-            if (c < 0x20) return false;
-            seen |= c;
-            ++at_;
-        }
+        bool ascii = true;
+        text = plain_run(ascii);
         if (at_ == end_) return false;
-        if (*at_ == '\\') return escaped(begin, buffer, value);
-        value = {begin, static_cast<std::size_t>(at_ - begin)};
+        if (*at_ != '"') return escaped(text, buffer, ascii);
         ++at_;
-        return seen < 0x80 || is_utf8(value);
+        return ascii || is_utf8(text);
+    }
+
+    /// The same into `text`, which is empty.
+    bool string(std::string& text) {
+        std::string_view view;
+        if (!string(view, text)) return false;
+        if (text.empty()) text = view;
+        return true;
     }
 
 private:
-    /// The rest of a string from its first escape on.
-    bool escaped(char const* begin, std::string& buffer, std::string_view& value) {
-        buffer.assign(begin, at_);
-        for (; at_ != end_ && *at_ != '"'; ++at_) {
-            char c = *at_;
-            if (static_cast<unsigned char>(c) < 0x20) return false;
-            if (c == '\\' && (++at_ == end_ || !unescape(*at_, c))) return false;
-            buffer += c;
-        }
-        if (at_ == end_) return false;
-        ++at_;
-        value = buffer;
-        return is_utf8(value);
+    static bool is_space(char c) noexcept {
+        return c == ' ' || c == '\n' || c == '\r' || c == '\t';
     }
 
-    static bool unescape(char letter, char& c) noexcept {
-        switch (letter) {
-            case '"':
-            case '\\':
-            case '/':
-                c = letter;
-                return true;
-            case 'b':
-                c = '\b';
-                return true;
-            case 'f':
-                c = '\f';
-                return true;
-            case 'n':
-                c = '\n';
-                return true;
-            case 'r':
-                c = '\r';
-                return true;
-            case 't':
-                c = '\t';
-                return true;
-            default:
-                return false;
+    /// Passes over all that stands for itself; `ascii` becomes false when it is not all ASCII.
+    std::string_view plain_run(bool& ascii) noexcept {
+        auto const* const begin = at_;
+        while (true) {
+            at_ += json_plain_prefix({at_, end_});
+            if (at_ == end_ || static_cast<unsigned char>(*at_) < 0x80) return {begin, at_};
+            ascii = false;
+            ++at_;
         }
+    }
+
+    /// A string with escapes, of which `text` is what stands before the first one.
+    bool escaped(std::string_view& text, std::string& buffer, bool ascii) {
+        buffer = text;
+        while (*at_ == '\\' && end_ - at_ >= 2) {
+            char const c = unescaped(at_[1]);
+            if (c == '\0') return false;
+            at_ += 2;
+            buffer += c;
+            buffer += plain_run(ascii);
+            if (at_ == end_) return false;
+            if (*at_ != '"') continue;
+            ++at_;
+            text = buffer;
+            return ascii || is_utf8(buffer);
+        }
+        return false;
+    }
+
+    /// What a backslash and `letter` stand for; NUL for anything but the simple escapes.
+    static char unescaped(char letter) noexcept {
+        constexpr std::string_view letters = "\"\\/bfnrt";
+        constexpr std::string_view meanings = "\"\\/\b\f\n\r\t";
+        auto const at = letters.find(letter);
+        return at == std::string_view::npos ? '\0' : meanings[at];
     }
 
     char const* at_;
     char const* end_;
 };
+
+/// The value of `key`, empty.
+std::string& slot(Metadata& members, std::string_view key) {
+    auto& value = members.emplace(key, std::string_view{}).first->second;
+    value.clear();
+    return value;
+}
 
 }  // namespace
 
@@ -91,23 +99,11 @@ bool read_flat_json_map(std::string_view text, Metadata& out) {
     Scanner scanner{text};
     if (!scanner.take('{')) return false;
     if (scanner.take('}')) return true;
-    std::string key_buffer;
-    std::string value_buffer;
+    std::string buffer;
     do {
         std::string_view key;
-        std::string_view value;
-        if (!scanner.string(key_buffer, key) || !scanner.take(':') ||
-            !scanner.string(value_buffer, value)) {
-            return false;
-        }
-        // Sorted documents, which our own writers make, are appended without a search.
-        if (out.empty() || out.rbegin()->first < key) {
-            out.emplace_hint(out.end(), key, value);
-        } else if (auto const found = out.find(key); found != out.end()) {
-            found->second = value;
-        } else {
-            out.emplace(key, value);
-        }
+        if (!scanner.string(key, buffer) || !scanner.take(':')) return false;
+        if (!scanner.string(slot(out, key))) return false;
     } while (scanner.take(','));
     return scanner.take('}');
 }

@@ -1,6 +1,5 @@
 #include "rollcall/streaming/instance_entry_codec.hpp"
 
-#include <array>
 #include <chrono>
 #include <cstdint>
 
@@ -34,33 +33,43 @@ struct Texts {
     std::string_view const* metadata = nullptr;
 };
 
-struct Place {
-    std::string_view name;
-    std::string_view const* Texts::* text;
-};
-
-constexpr std::array places{
-    Place{"host", &Texts::host},
-    Place{"port", &Texts::port},
-    Place{"protocol", &Texts::protocol},
-    Place{"enabled", &Texts::enabled},
-    Place{"healthy", &Texts::healthy},
-    Place{"ephemeral", &Texts::ephemeral},
-    Place{"weight", &Texts::weight},
-    Place{"registrationTime", &Texts::registration_time},
-    Place{"lastHeartbeatTime", &Texts::last_heartbeat_time},
-    Place{"metadata", &Texts::metadata},
-};
+/// Where the text of the field `name` goes; null for fields that say nothing of an instance.
+std::string_view const** place(Texts& texts, std::string_view name) noexcept {
+    switch (name.size()) {
+        case 4:
+            if (name == "host") return &texts.host;
+            if (name == "port") return &texts.port;
+            break;
+        case 6:
+            if (name == "weight") return &texts.weight;
+            break;
+        case 7:
+            if (name == "enabled") return &texts.enabled;
+            if (name == "healthy") return &texts.healthy;
+            break;
+        case 8:
+            if (name == "metadata") return &texts.metadata;
+            if (name == "protocol") return &texts.protocol;
+            break;
+        case 9:
+            if (name == "ephemeral") return &texts.ephemeral;
+            break;
+        case 16:
+            if (name == "registrationTime") return &texts.registration_time;
+            break;
+        case 17:
+            if (name == "lastHeartbeatTime") return &texts.last_heartbeat_time;
+            break;
+        default:
+            break;
+    }
+    return nullptr;
+}
 
 Texts sort(std::span<Field const> fields) noexcept {
     Texts texts;
     for (auto const& [name, value] : fields) {
-        for (auto const& place : places) {
-            if (name == place.name) {
-                texts.*place.text = &value;
-                break;
-            }
-        }
+        if (auto** const text = place(texts, name)) *text = &value;
     }
     return texts;
 }

@@ -84,6 +84,8 @@ std::optional<std::int64_t> parse_java_long(std::string_view text) noexcept {
     return parse<std::int64_t>(text);
 }
 
-bool parse_java_bool(std::string_view text) noexcept { return equal_ignoring_case(text, "true"); }
+bool parse_java_bool(std::string_view text) noexcept {
+    return text == "true" || equal_ignoring_case(text, "true");
+}
 
 }  // namespace rollcall::streaming

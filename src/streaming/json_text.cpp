@@ -3,6 +3,7 @@
 #include <cstddef>
 
 #include "core/text.hpp"
+#include "core/text_scan.hpp"
 
 namespace rollcall::streaming {
 namespace {
@@ -35,19 +36,14 @@ void append_control(std::string& out, char c) {
     }
 }
 
-bool is_plain(char c) noexcept {
-    auto const byte = static_cast<unsigned char>(c);
-    return byte >= 0x20 && byte < 0x80 && c != '"' && c != '\\';
-}
-
 }  // namespace
 
 void append_json_string(std::string& out, std::string_view text, Astral astral) {
     out += '"';
     for (std::size_t at = 0; at < text.size();) {
-        auto const begin = at;
-        while (at < text.size() && is_plain(text[at])) ++at;
-        out.append(text, begin, at - begin);
+        auto const plain = json_plain_prefix(text.substr(at));
+        out.append(text, at, plain);
+        at += plain;
         if (at == text.size()) break;
         auto const c = next_code_point(text, at);
         if (c == '"' || c == '\\') {

@@ -1,0 +1,42 @@
+#include "allocations.hpp"
+
+#include <cstdlib>
+
+namespace {
+
+constinit std::uint64_t count = 0;  // Benchmarks run on one thread.
+
+}  // namespace
+
+// In front of the C library's own: everything in the program allocates through them. A sanitizer
+// needs its own there, and nothing is counted then.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+extern "C" {
+
+void* __libc_malloc(std::size_t size);
+void* __libc_calloc(std::size_t number, std::size_t size);
+void* __libc_realloc(void* old, std::size_t size);
+
+[[gnu::visibility("default")]] void* malloc(std::size_t size) {
+    ++count;
+    return __libc_malloc(size);
+}
+
+[[gnu::visibility("default")]] void* calloc(std::size_t number, std::size_t size) {
+    ++count;
+    return __libc_calloc(number, size);
+}
+
+[[gnu::visibility("default")]] void* realloc(void* old, std::size_t size) {
+    ++count;
+    return __libc_realloc(old, size);
+}
+
+}  // extern "C"
+#endif
+
+namespace rollcall::bench {
+
+std::uint64_t allocations() noexcept { return count; }
+
+}  // namespace rollcall::bench
