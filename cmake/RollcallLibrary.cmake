@@ -44,7 +44,8 @@ set_source_files_properties("${_joined}" PROPERTIES EXTERNAL_OBJECT ON GENERATED
 # The rest of the process is not to see our copies of the standard library's templates either.
 set(_exports "${CMAKE_CURRENT_BINARY_DIR}/exports.map")
 file(CONFIGURE OUTPUT "${_exports}" CONTENT "{
-    global: _ZN8rollcall*; _ZNK8rollcall*; _ZNKR8rollcall*; _ZNO8rollcall*; _ZT?N8rollcall*;
+    global: _ZN8rollcall*; _ZNK8rollcall*; _ZNKR8rollcall*; _ZNO8rollcall*;
+        _ZT?N8rollcall*; _ZT*_N8rollcall*; _ZT*_NK8rollcall*;
     local: *;
 };
 ")

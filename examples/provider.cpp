@@ -16,6 +16,7 @@ int main() {
     provider.start();
 
     rollcall::ServiceInstance const orders{.service_name = "orders",
+                                           .instance_id = "orders-1",
                                            .host = "127.0.0.1",
                                            .port = 8080,
                                            .metadata = {{"zone", "eu-1"}}};

@@ -20,7 +20,7 @@ judge() {  # judge LIBRARY NAMESPACES NM_OPTION…
   # Inside: Boost, the Redis room, and what public classes keep to themselves.
   complain "$library" shows < <(grep -E 'boost|asio|rollcall::redis::|::Impl\b' <<< "$symbols")
   complain "$library" shows < <(
-    grep -vE "^((typeinfo|typeinfo name|vtable|guard variable) for )?($owners)::" <<< "$symbols")
+    grep -vE "^((typeinfo|typeinfo name|vtable|guard variable) for |non-virtual thunk to )?($owners)::" <<< "$symbols")
 }
 
 judge librollcall.so rollcall --dynamic

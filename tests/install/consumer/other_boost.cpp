@@ -1,4 +1,7 @@
 // Runs an event loop of another Boost.Asio than the library's while the library works.
+// clang-format off
+#include <utility>  // in front of Asio 1.74, which forgets it
+// clang-format on
 #include <array>
 #include <atomic>
 #include <boost/asio.hpp>
