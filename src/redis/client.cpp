@@ -15,14 +15,15 @@ Task<Result<void>> ping_until_answered(redis::Session& session, Deadline deadlin
     redis::Request request;
     request.push("PING");
     redis::Response response;
+    Result<void> refused;
     for (;;) {
         auto const sent = co_await session.exec(request, response, deadline);
-        if (!sent) co_return sent;
+        // That it was refused until the deadline says more than that the last one came too late.
+        if (!sent) co_return refused ? sent : refused;
         auto const reply = response[0];
         if (!reply.is_error()) co_return Result<void>{};
-        auto failure = redis::failure_of(reply, "PING");
-        if (!is_transient(failure.code())) co_return failure;
-        if (after(between_looks) >= deadline) co_return failure;
+        refused = redis::failure_of(reply, "PING");
+        if (!is_transient(refused.error().code())) co_return refused;
         co_await pause(between_looks);
     }
 }

@@ -65,13 +65,6 @@ private:
     sigset_t before_;
 };
 
-SessionOptions session_options(Url const& url, ClientOptions const& options) {
-    SessionOptions result;
-    result.url = url;
-    result.max_in_flight = options.max_in_flight;
-    return result;
-}
-
 bool is_cancellation(std::exception_ptr const& error) {
     try {
         std::rethrow_exception(error);
@@ -141,7 +134,7 @@ struct Background::State {
     Event ended;
 };
 
-std::shared_ptr<ClientCore> ClientCore::create(ClientOptions options) {
+std::shared_ptr<ClientCore> ClientCore::create(ClientOptions options, SessionOptions session) {
     if (options.request_timeout <= milliseconds::zero() ||
         options.request_timeout > longest_timeout) {
         throw std::invalid_argument("request_timeout " +
@@ -152,16 +145,17 @@ std::shared_ptr<ClientCore> ClientCore::create(ClientOptions options) {
         throw std::invalid_argument("max_in_flight " + std::to_string(options.max_in_flight) +
                                     ": must be 1 to " + std::to_string(most_in_flight));
     }
-    auto url = options.url.empty() ? default_url() : Url::parse(options.url);
-    return std::shared_ptr<ClientCore>{new ClientCore{std::move(options), std::move(url)}};
+    session.url = options.url.empty() ? default_url() : Url::parse(options.url);
+    session.max_in_flight = options.max_in_flight;
+    return std::shared_ptr<ClientCore>{new ClientCore{std::move(options), std::move(session)}};
 }
 
-ClientCore::ClientCore(ClientOptions options, Url url)
+ClientCore::ClientCore(ClientOptions options, SessionOptions session)
     : log_(std::move(options.log)),
-      url_(std::move(url)),
+      url_(session.url),
       request_timeout_(options.request_timeout),
       owner_(::getpid()),
-      loop_(std::make_shared<Loop>(session_options(url_, options), log_)) {
+      loop_(std::make_shared<Loop>(std::move(session), log_)) {
     SignalBlock const block;
     thread_ = std::thread{[loop = loop_] { loop->run(); }};
 }

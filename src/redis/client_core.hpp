@@ -31,8 +31,9 @@ namespace rollcall::redis {
 /// thread, sockets and memory alone.
 class ClientCore : public std::enable_shared_from_this<ClientCore> {
 public:
+    /// `session` is for what `options` does not say; its URL and limits are taken from there.
     /// Errors: `std::invalid_argument` for a malformed URL or option.
-    static std::shared_ptr<ClientCore> create(ClientOptions options);
+    static std::shared_ptr<ClientCore> create(ClientOptions options, SessionOptions session = {});
     ~ClientCore();
     ClientCore(ClientCore const&) = delete;
     ClientCore& operator=(ClientCore const&) = delete;
@@ -71,7 +72,7 @@ private:
     friend class Background;
     struct Loop;
 
-    ClientCore(ClientOptions options, Url url);
+    ClientCore(ClientOptions options, SessionOptions session);
 
     template <class Outcome>
     static Task<void> keep(Task<Outcome> task, std::optional<Outcome>& outcome) {

@@ -77,8 +77,7 @@ EmbeddedRedis::EmbeddedRedis(EmbeddedRedisOptions options) {
     auto const data = prepare_data(options.data);
     data_lock_ = FileLock{data / "rollcall.lock", named(options.data)};
     auto const socket = prepare_socket(options.socket);
-    socket_lock_ =
-        FileLock{socket.native() + ".lock", "socket " + shown(socket.native())};
+    socket_lock_ = FileLock{socket.native() + ".lock", "socket " + shown(socket.native())};
     remove_stale(socket);
 
     RedisProcessOptions process;

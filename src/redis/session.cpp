@@ -21,13 +21,14 @@ public:
 
     template <class Handler>
     void operator()(Handler&& handler) {
-        auto slot = asio::get_associated_cancellation_slot(handler);
+        operation_->resume = std::forward<Handler>(handler);
+        // Of the erased handler: erasing takes over the slot of the original.
+        auto slot = asio::get_associated_cancellation_slot(operation_->resume);
         if (slot.is_connected()) {
             slot.assign([pipeline = pipeline_, operation = operation_](asio::cancellation_type) {
                 pipeline->cancel(*operation);
             });
         }
-        operation_->resume = std::forward<Handler>(handler);
         pipeline_->submit(*operation_);
     }
 

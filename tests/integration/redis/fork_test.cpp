@@ -1,0 +1,80 @@
+#include <atomic>
+#include <csignal>
+#include <cstdlib>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+#include "fixture.hpp"
+
+namespace rollcall::test {
+namespace {
+
+/// Waits for `child` at most `limit`; its exit code, or -1 when it had to be killed.
+int exit_code_of(pid_t child, std::chrono::milliseconds limit) {
+    int status = 0;
+    bool const ended =
+        eventually([&] { return ::waitpid(child, &status, WNOHANG) == child; }, limit);
+    if (!ended) {
+        ::kill(child, SIGKILL);
+        ::waitpid(child, &status, 0);
+        return -1;
+    }
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 1'000 + WTERMSIG(status);
+}
+
+// A loop with an empty body around the await would be miscompiled by g++ 12.
+Task<void> idle() {
+    for (bool go_on = true; go_on;) go_on = co_await pause(1ms);
+}
+
+TEST(Fork, ChildIsRefusedAndLeavesTheParentAlone) {
+    RedisServer server;
+    auto core = connect_to(server.url(), [](LogLevel, std::string_view) {});
+    auto background = core->spawn([] { return idle(); });
+    auto const id = execute(*core, "CLIENT", {"ID"}).value()[0].integer();
+    std::atomic<bool> done{false};
+    std::atomic<int> failed{0};
+    std::vector<std::thread> busy;
+    for (int i = 0; i < 2; ++i) {
+        busy.emplace_back([&] {
+            while (!done) failed += execute(*core, "INCR", {"k"}) ? 0 : 1;
+        });
+    }
+    for (int i = 0; i < 50; ++i) {
+        auto const child = ::fork();
+        ASSERT_GE(child, 0);
+        if (child == 0) {
+            bool const refused =
+                !core->closed() ? false : execute(*core, "PING").error().code() == errc::closed;
+            background.stop();
+            auto const late = core->spawn([] { return idle(); });
+            core.reset();
+            std::exit(refused ? 0 : 1);
+        }
+        EXPECT_EQ(exit_code_of(child, 5s), 0) << "child " << i;
+    }
+    done = true;
+    for (auto& thread : busy) thread.join();
+    EXPECT_EQ(failed, 0);
+    EXPECT_EQ(execute(*core, "CLIENT", {"ID"}).value()[0].integer(), id);
+}
+
+TEST(Fork, ChildMayHaveAClientOfItsOwn) {
+    RedisServer server;
+    auto const core = connect_to(server.url());
+    execute(*core, "PING").value();
+    auto const child = ::fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+        auto own = connect_to(server.url());
+        bool const works = execute(*own, "SET", {"k", "child"}).has_value();
+        own.reset();
+        std::exit(works ? 0 : 1);
+    }
+    EXPECT_EQ(exit_code_of(child, 10s), 0);
+    EXPECT_EQ(execute(*core, "GET", {"k"}).value()[0].text(), "child");
+}
+
+}  // namespace
+}  // namespace rollcall::test

@@ -1,0 +1,116 @@
+#include "fixture.hpp"
+
+namespace rollcall::test {
+namespace {
+
+class LogIn : public testing::Test {
+protected:
+    static std::string url_with(RedisServer const& server, std::string const& user_part) {
+        return "unix://" + user_part + "@" + server.socket();
+    }
+
+    static void expect_refused(redis::ClientCore& core) {
+        Result<redis::Response> outcome{redis::Response{}};
+        auto const took = time_of([&] { outcome = execute(core, "PING", {}, 30s); });
+        ASSERT_FALSE(outcome);
+        EXPECT_EQ(outcome.error().code(), errc::access_denied) << outcome.error().detail();
+        EXPECT_LT(took, 5s);
+    }
+
+    RedisServer server;
+    RedisClient admin{server};
+};
+
+TEST_F(LogIn, PasswordWithSpecialCharacters) {
+    admin.must({"CONFIG", "SET", "requirepass", "p@s/w#d:%41+ é"});
+    auto const core = connect_to(url_with(server, ":p%40s%2Fw%23d%3A%2541%2B%20%C3%A9"));
+    EXPECT_EQ(execute(*core, "PING").value()[0].text(), "PONG");
+}
+
+TEST_F(LogIn, UserWithPassword) {
+    admin.must({"ACL", "SETUSER", "ann", "on", ">pw", "~*", "+@all"});
+    auto const core = connect_to(url_with(server, "ann:pw") + "?db=2");
+    EXPECT_EQ(execute(*core, "ACL", {"WHOAMI"}).value()[0].text(), "ann");
+}
+
+TEST_F(LogIn, PasswordThatIsNotNeededDoesNoHarm) {
+    auto const core = connect_to(url_with(server, ":superfluous"));
+    EXPECT_TRUE(execute(*core, "PING"));
+}
+
+TEST_F(LogIn, RefusalIsToldAtOnceAndShowsNoPassword) {
+    admin.must({"CONFIG", "SET", "requirepass", "right"});
+    for (auto const& url :
+         {url_with(server, ":wr0ng"), url_with(server, "nobody:wr0ng"), server.url()}) {
+        std::string log;
+        auto const core = connect_to(url, [&](LogLevel, std::string_view text) { log += text; });
+        expect_refused(*core);
+        expect_refused(*core);  // Also in the pause between two attempts.
+        auto const detail = execute(*core, "PING").error().detail();
+        EXPECT_TRUE(detail.find("WRONGPASS") != detail.npos || detail.find("NOAUTH") != detail.npos)
+            << detail;
+        EXPECT_EQ(on_io_thread(*core, [&] { return log; }).find("wr0ng"), std::string::npos);
+    }
+}
+
+TEST_F(LogIn, WorksOnceThePasswordIsRight) {
+    admin.must({"CONFIG", "SET", "requirepass", "old"});
+    auto const core = connect_to(url_with(server, ":new"));
+    expect_refused(*core);
+    admin.must({"CONFIG", "SET", "requirepass", "new"});
+    EXPECT_TRUE(eventually([&] { return execute(*core, "PING").has_value(); }));
+}
+
+TEST_F(LogIn, DisabledUserIsRefusedAfterAReconnectToo) {
+    admin.must({"ACL", "SETUSER", "ann", "on", ">pw", "~*", "+@all"});
+    auto const core = connect_to(url_with(server, "ann:pw"));
+    execute(*core, "PING").value();
+    admin.must({"ACL", "DELUSER", "ann"});
+    EXPECT_TRUE(eventually([&] {
+        auto const outcome = execute(*core, "PING", {}, 1s);
+        return !outcome && outcome.error().code() == errc::access_denied;
+    }));
+}
+
+TEST_F(LogIn, UnknownDatabaseIsToldAtOnce) {
+    auto const core = connect_to(server.url() + "?db=99");
+    Result<redis::Response> outcome{redis::Response{}};
+    EXPECT_LT(time_of([&] { outcome = execute(*core, "PING", {}, 30s); }), 5s);
+    ASSERT_FALSE(outcome);
+    EXPECT_NE(outcome.error().detail().find("DB index is out of range"), std::string::npos);
+}
+
+TEST_F(LogIn, MissingRightsAreNamed) {
+    admin.must({"ACL", "SETUSER", "ann", "on", ">pw", "~own:*", "+@all", "-set", "resetchannels"});
+    auto const core = connect_to(url_with(server, "ann:pw"));
+    redis::Request request;
+    request.push("SET", {"own:k", "v"});
+    request.push("GET", {"foreign"});
+    request.push("PUBLISH", {"channel", "x"});
+    request.push("EVAL", {"return redis.call('PUBLISH', 'channel', 'x')", "0"});
+    request.push("EVAL", {"return redis.call('GET', 'foreign')", "0"});
+    request.push("GET", {"own:k"});
+    auto const response = execute(*core, request).value();
+    std::string_view const named[] = {"'set' command", "keys", "channels", "channel", "keys"};
+    for (std::size_t i = 0; i < 5; ++i) {
+        ASSERT_TRUE(response[i].is_error());
+        auto const failure = redis::failure_of(response[i], "trying");
+        EXPECT_EQ(failure.code(), errc::access_denied) << failure.detail();
+        EXPECT_NE(failure.detail().find(named[i]), std::string::npos) << failure.detail();
+    }
+    EXPECT_TRUE(response[5].is_null());
+}
+
+TEST_F(LogIn, UserWhoMayNotPingIsAlive) {
+    admin.must({"ACL", "SETUSER", "ann", "on", ">pw", "~*", "+@all", "-ping"});
+    redis::SessionOptions session;
+    session.ping_interval = 20ms;
+    session.patience = 60ms;
+    auto const core = connect_to(url_with(server, "ann:pw"), {}, session);
+    auto const id = execute(*core, "CLIENT", {"ID"}).value()[0].integer();
+    EXPECT_TRUE(eventually([&] { return command_stat(admin, "ping", "rejected_calls") >= 8; }));
+    EXPECT_EQ(execute(*core, "CLIENT", {"ID"}).value()[0].integer(), id);
+}
+
+}  // namespace
+}  // namespace rollcall::test
