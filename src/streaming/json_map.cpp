@@ -32,7 +32,9 @@ void merge_repeated_keys(Frame& frame) {
     auto& members = frame.members;
     std::vector<std::size_t> order(members.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::ranges::stable_sort(order, {}, [&](std::size_t i) -> auto& { return members[i].first; });
+    std::ranges::sort(order, {}, [&members](std::size_t i) {
+        return std::pair{std::string_view{members[i].first}, i};
+    });
     std::vector<bool> dropped(members.size(), false);
     for (std::size_t first = 0, i = 1; i < order.size(); ++i) {
         if (members[order[i]].first != members[order[first]].first) {
