@@ -19,7 +19,6 @@ Exit report_change(Context& context, InstanceOption const& instance, Written con
     } else {
         context.print_line(fmt::format("{} {}", done, stored.id));
     }
-    context.warn_unless_announced(written, done);
     return Exit::done;
 }
 

@@ -72,11 +72,10 @@ public:
         values_.push_back({option, nullptr, &into, false});
     }
     void positional(std::string const& name, std::string& into, std::string const& help) override {
-        values_.push_back({add_raw(app_, name, "", help), &into, nullptr, true});
+        positional_ = {add_raw(app_, name, "", help), &into, nullptr, true};
     }
     void positionals(std::string const& name, Arguments& into, std::string const& help) override {
-        values_.push_back({add_raw(app_, name, "", help), nullptr, &into, true});
-        more_ = &into;
+        positional_ = {add_raw(app_, name, "", help), nullptr, &into, true};
     }
     void setting(std::string const& name, std::string const& type,
                  std::string const& help) override {
@@ -96,21 +95,27 @@ public:
         *rest_ = std::move(rest);
     }
 
-    /// Hands the values on; `extras` are positional arguments behind the first.
+    /// Hands the values on; `extras` are positional arguments that CLI11 left over.
     void finish(Arguments const& extras) {
-        for (auto& value : values_) take(value);
-        if (more_) {
-            more_->insert(more_->end(), extras.begin(), extras.end());
-        } else if (!extras.empty()) {
-            throw UsageError{
-                fmt::format("unexpected argument '{}'", without_credentials(extras.front()))};
+        for (auto const& value : values_) {
+            take(value, value.option->results(), value.option->get_name());
         }
+        if (!positional_.option) {
+            if (!extras.empty()) refuse_extra(extras.front());
+            return;
+        }
+        auto all = positional_.option->results();
+        all.insert(all.end(), extras.begin(), extras.end());
+        if (positional_.single && all.size() > 1) refuse_extra(all[1]);
+        take(positional_, all, positional_.option->get_name());
     }
 
 private:
-    static void take(ValueOption const& value) {
-        auto const name = value.option->get_name();
-        auto const& given = value.option->results();
+    [[noreturn]] static void refuse_extra(std::string const& argument) {
+        throw UsageError{fmt::format("unexpected argument '{}'", without_credentials(argument))};
+    }
+
+    static void take(ValueOption const& value, Arguments const& given, std::string const& name) {
         if (value.required && given.empty()) throw UsageError{name + ": must be given"};
         if (value.many) {
             *value.many = given;
@@ -127,7 +132,7 @@ private:
     CLI::App& app_;
     std::vector<ValueOption> values_;
     std::vector<CLI::Option*> settings_;
-    Arguments* more_ = nullptr;
+    ValueOption positional_;  // At most one.
     std::string rest_name_;
     Arguments* rest_ = nullptr;
 };
@@ -193,8 +198,8 @@ Words find_command(Arguments const& arguments) {
         }
     }
     if (std::ranges::find(known, words[0]) == known.end()) {
-        throw UsageError{
-            fmt::format("unknown command '{}'{}", words[0], suggestion(words[0], known))};
+        throw UsageError{fmt::format("unknown command '{}'{}", without_credentials(words[0]),
+                                     suggestion(words[0], known))};
     }
     return {nullptr, words[0]};
 }
@@ -221,8 +226,7 @@ public:
     CommandLine parse(Arguments arguments) {
         auto const words = find_command(arguments);
         auto* selected = words.row ? &entries_.at(words.row) : nullptr;
-        Arguments rest;
-        if (selected && selected->options->takes_rest()) rest = cut_rest(arguments);
+        auto rest = cut_rest(arguments);
 
         run_cli11(arguments);
         CommandLine line;
@@ -230,7 +234,7 @@ public:
             line.help = asked ? asked->help() : fmt::format("rollcall {}\n", version());
             return line;
         }
-        auto const extras = plain_extras(selected ? selected->app : &app_);
+        auto extras = plain_extras(selected ? selected->app : &app_);
         if (!words.group.empty()) {
             throw UsageError{
                 fmt::format("{}: one of its commands must be named; see 'rollcall {} "
@@ -243,7 +247,11 @@ public:
             line.has_command = false;
             return line;
         }
-        if (selected->options->takes_rest()) selected->options->set_rest(std::move(rest));
+        if (selected->options->takes_rest()) {
+            selected->options->set_rest(std::move(rest));
+        } else {
+            extras.insert(extras.end(), rest.begin(), rest.end());
+        }
         selected->options->finish(extras);
         take_settings(selected->options->settings(), line.settings);
         line.command = std::move(selected->command);
@@ -331,22 +339,14 @@ private:
         return app;
     }
 
-    /// What no option and no first positional took, less `--`; an option there is unknown.
+    /// What CLI11 took for no option and no first positional; an option there is unknown.
     Arguments plain_extras(CLI::App const* command) const {
-        Arguments plain;
-        bool options_end = false;
-        for (auto const& extra : app_.remaining(true)) {
-            if (extra == "--" && !options_end) {
-                options_end = true;
-            } else if (options_end || !is_option(extra)) {
-                plain.push_back(extra);
-            } else {
-                auto const name = extra.substr(0, extra.find('='));
-                throw UsageError{fmt::format("unknown option '{}'{}", without_credentials(name),
-                                             suggestion(name, option_names(command)))};
-            }
-        }
-        return plain;
+        auto const extras = app_.remaining(true);
+        auto const unknown = std::ranges::find_if(extras, is_option);
+        if (unknown == extras.end()) return extras;
+        auto const name = unknown->substr(0, unknown->find('='));
+        throw UsageError{fmt::format("unknown option '{}'{}", without_credentials(name),
+                                     suggestion(name, option_names(command)))};
     }
 
     std::vector<std::string> option_names(CLI::App const* command) const {

@@ -1,7 +1,5 @@
 #include "cli/context.hpp"
 
-#include <fmt/format.h>
-
 #include "cli/instance_table.hpp"
 #include "cli/json_output.hpp"
 #include "cli/text.hpp"
@@ -31,14 +29,6 @@ void Context::print_instances(std::span<Found const> instances) {
     } else {
         print(instance_table(instances, wide()));
     }
-}
-
-void Context::warn_unless_announced(Written const& written, std::string_view done) {
-    if (written.announced) return;
-    logger_.warning(
-        fmt::format("{}, not announced: this Redis user may not publish on the "
-                    "registry's channels (an ACL rule such as &PREFIX:* is missing)",
-                    done));
 }
 
 }  // namespace rollcall::cli

@@ -27,6 +27,8 @@ public:
     /// The registry; made, and its connection begun, when first asked for.
     /// Errors: `std::invalid_argument` for a malformed URL, lease or prefix.
     Backend& backend();
+    /// Ends the connection, if there is one.
+    void close() { backend_.reset(); }
 
     /// Before `backend` is first asked for.
     void use_url(std::string url) { settings_.url = std::move(url); }
@@ -39,8 +41,6 @@ public:
 
     /// Instances in the asked form.
     void print_instances(std::span<Found const> instances);
-    /// What a write that was not announced leaves to say; nothing for one that was.
-    void warn_unless_announced(Written const& written, std::string_view done);
 
 private:
     Settings settings_;

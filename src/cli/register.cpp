@@ -24,7 +24,6 @@ public:
         } else {
             context.print_line(instance.instance_id);
         }
-        context.warn_unless_announced(written, "registered");
         return Exit::done;
     }
 

@@ -117,6 +117,8 @@ public:
             loop.run();
         }
         context.backend().yield_sweeping();
+        // Before the server goes, so that nobody complains of the lost connection.
+        context.close();
         return exit;
     }
 

@@ -94,11 +94,6 @@ Outcome Supervisor::failed(Failure const& failure) {
 
 void Supervisor::on_written(Call call, Result<Written> const& result) {
     if (!result) return answer(call, failed(result.error()));
-    if (!result->announced) {
-        logger_.warning(
-            "stored, not announced: this Redis user may not publish on the "
-            "registry's channels");
-    }
     bool const needs_it = call == Call::set_health;
     answer(call, needs_it && !result->existed ? Outcome::gone : Outcome::done);
 }

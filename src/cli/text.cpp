@@ -11,23 +11,24 @@ namespace rollcall::cli {
 
 namespace {
 
+/// Null where the C library has no such locale.
+locale_t utf8_locale() {
+    static locale_t const locale = newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
+    return locale;
+}
+
 /// The character types of UTF-8 for this thread, whatever the user's locale is.
-class Utf8Locale {
+class Utf8Characters {
 public:
-    Utf8Locale() : locale_(newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr)) {
-        if (locale_) before_ = uselocale(locale_);
+    Utf8Characters() : before_(utf8_locale() ? uselocale(utf8_locale()) : nullptr) {}
+    ~Utf8Characters() {
+        if (before_) uselocale(before_);
     }
-    ~Utf8Locale() {
-        if (!locale_) return;
-        uselocale(before_);
-        freelocale(locale_);
-    }
-    Utf8Locale(Utf8Locale const&) = delete;
-    Utf8Locale& operator=(Utf8Locale const&) = delete;
+    Utf8Characters(Utf8Characters const&) = delete;
+    Utf8Characters& operator=(Utf8Characters const&) = delete;
 
 private:
-    locale_t locale_;
-    locale_t before_ = nullptr;
+    locale_t before_;
 };
 
 /// Negative for what is not a character that has a width.
@@ -67,7 +68,7 @@ std::string terminal_safe(std::string_view text) {
     constexpr std::string_view replacement = "\xEF\xBF\xBD";
     std::string safe;
     safe.reserve(text.size());
-    Utf8Locale const locale;
+    Utf8Characters const characters;
     for (std::size_t at = 0; at < text.size();) {
         auto const begin = at;
         auto const c = next_code_point(text, at);
@@ -85,7 +86,7 @@ std::string terminal_safe(std::string_view text) {
 
 std::size_t columns(std::string_view text) {
     std::size_t sum = 0;
-    Utf8Locale const locale;
+    Utf8Characters const characters;
     for (std::size_t at = 0; at < text.size();) {
         auto const width = width_of(next_code_point(text, at));
         if (width > 0) sum += static_cast<std::size_t>(width);

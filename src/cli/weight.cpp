@@ -16,7 +16,7 @@ public:
     Exit run(Context& context) override {
         auto const weight = parse_weight("weight", weight_);
         auto const written = context.backend().set_weight(instance_.id(), weight);
-        return report_change(context, instance_, written, "weighted");
+        return report_change(context, instance_, written, "updated");
     }
 
 private:

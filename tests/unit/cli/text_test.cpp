@@ -54,7 +54,9 @@ TEST(TerminalSafe, NeverLetsAnythingThroughThatATerminalActsOn) {
         for (auto const safe = terminal_safe(utf8(c)); unsigned char const byte : safe) {
             ASSERT_FALSE(byte < 0x20 || byte == 0x7F) << std::hex << static_cast<unsigned>(c);
         }
-        if (is_control(c)) ASSERT_EQ(terminal_safe(utf8(c)).front(), '\\');
+        if (is_control(c)) {
+            ASSERT_EQ(terminal_safe(utf8(c)).front(), '\\');
+        }
     }
 }
 
