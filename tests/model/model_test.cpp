@@ -32,7 +32,11 @@ std::optional<std::uint64_t> number_from_environment(char const* name) {
     return std::strtoull(text, nullptr, 10);
 }
 
-std::string prefix_of(std::uint64_t seed) { return "m" + std::to_string(seed); }
+std::string numbered(std::string text, std::uint64_t number) {
+    return text += std::to_string(number);
+}
+
+std::string prefix_of(std::uint64_t seed) { return numbered("m", seed); }
 
 /// What became of one sequence.
 struct Report {
@@ -48,9 +52,9 @@ void expect_message(Report const& report, std::size_t index,
                     std::vector<ReferenceModel::Message> const& actual,
                     std::vector<std::string>& wrong) {
     auto const of_step = index < report.messages.size()
-                             ? " of step " + std::to_string(report.message_steps[index] + 1)
+                             ? numbered(" of step ", report.message_steps[index] + 1)
                              : std::string{" after the last one"};
-    auto const where = "message " + std::to_string(index + 1) + of_step;
+    auto const where = numbered("message ", index + 1) + of_step;
     if (index >= actual.size()) {
         wrong.push_back(where + " is missing: " + report.messages[index].payload);
     } else if (index >= report.messages.size()) {
@@ -62,12 +66,12 @@ void expect_message(Report const& report, std::size_t index,
 }
 
 std::string explanation(Report const& report) {
-    std::string out = "sequence " + std::to_string(report.seed) + ":\n";
+    auto out = numbered("sequence ", report.seed) + ":\n";
     for (std::size_t i = 0; i < report.steps.size(); ++i) {
-        out += "  " + std::to_string(i + 1) + ". " + report.steps[i] + '\n';
+        out += numbered("  ", i + 1) + ". " + report.steps[i] + '\n';
     }
     for (auto const& line : report.wrong) out += "wrong: " + line + '\n';
-    return out + "replay: ROLLCALL_MODEL_SEED=" + std::to_string(report.seed) + " model_tests";
+    return out + numbered("replay: ROLLCALL_MODEL_SEED=", report.seed) + " model_tests";
 }
 
 Task<Result<Report>> run_sequence(Subject const& subject, std::uint64_t seed) {
@@ -98,7 +102,7 @@ protected:
         : server_({"client-output-buffer-limit pubsub 0 0 0"}),
           redis_(server_),
           listener_(server_),
-          core_(redis::ClientCore::create(options())) {}
+          client_(options()) {}
 
     ClientOptions options() const {
         ClientOptions made;
@@ -114,8 +118,8 @@ protected:
         std::atomic<std::uint64_t> next{first};
         auto const work = [&] {
             for (auto seed = next++; seed < first + count; seed = next++) {
-                Subject const subject{core_, prefix_of(seed)};
-                auto report = core_->run([&] { return run_sequence(subject, seed); });
+                Subject const subject{client_.core(), prefix_of(seed)};
+                auto report = client_.core()->run([&] { return run_sequence(subject, seed); });
                 std::lock_guard const lock{mutex};
                 reports.push_back(report.has_value() ? std::move(*report) : failed(seed, report));
             }
@@ -174,7 +178,7 @@ private:
     RedisServer server_;
     RedisClient redis_;
     Listener listener_;
-    std::shared_ptr<redis::ClientCore> core_;
+    Client client_;
 };
 
 TEST_F(ModelTest, RandomSequencesLeaveTheSameStateAndMessages) {

@@ -15,20 +15,20 @@ auto const& pick(Array const& values, std::size_t random) {
 
 /// How often each kind comes, of 100.
 constexpr std::array<std::pair<Step::Kind, unsigned>, 17> frequencies{{
-    {Step::Kind::register_instances, 20},
+    {Step::Kind::register_instances, 19},
     {Step::Kind::deregister, 6},
     {Step::Kind::heartbeat, 14},
     {Step::Kind::describe, 7},
     {Step::Kind::expire, 6},
     {Step::Kind::shorten_ttl, 6},
-    {Step::Kind::cleanup, 10},
+    {Step::Kind::cleanup, 8},
     {Step::Kind::phantom, 4},
     {Step::Kind::stray_member, 2},
     {Step::Kind::stale_index, 2},
     {Step::Kind::set_field, 7},
     {Step::Kind::remove_field, 2},
     {Step::Kind::discover, 3},
-    {Step::Kind::query, 5},
+    {Step::Kind::query, 8},
     {Step::Kind::list, 2},
     {Step::Kind::update, 2},
     {Step::Kind::remove_phantom, 2},
@@ -61,8 +61,9 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 24> odd_fiel
     {"lastHeartbeatTime", "1.7e12"},
 }};
 
-constexpr std::array<std::string_view, 10> filter_keys{
-    "k", "k:==", "k:!=", "k:>", "k:>=", "k:<", "k:<=", "r", "r:!=", "q:>="};
+constexpr std::array<std::string_view, 12> filter_keys{"k",    "k:==", "k:!=",        "k:>",
+                                                       "k:>=", "k:<",  "k:<=",        "r",
+                                                       "r:!=", "q:>=", "my:field:>=", "my:field"};
 constexpr std::array<std::string_view, 12> filter_values{
     "10", "10.0", "9", "9a", "45", "abc", "true", "", "eu", "0x10", "nan", "1e1"};
 constexpr std::array<std::string_view, 4> metrics_keys{"cpu:<", "cpu:>=", "cpu", "cpu.load"};
@@ -77,7 +78,7 @@ std::string StepGenerator::id() { return std::string{pick(model_ids, below(99))}
 Metadata StepGenerator::metadata() {
     switch (below(8)) {
         case 0:
-            return {{"k", "10"}, {"r", "eu"}};
+            return {{"k", "10"}, {"my:field", "20"}, {"r", "eu"}};
         case 1:
             return {{"k", "9"}, {"url", "http://x/y"}};
         case 2:

@@ -79,6 +79,19 @@ Writes writes_of(Step const& step) {
     return writes;
 }
 
+/// The keys that the step wrote, as they are after it: also those that were written what they had.
+RecordedKeys touched(Step const& step, Writes const& writes, RecordedKeys const& before) {
+    auto keys = step.changed;
+    auto const add = [&](std::string const& key) {
+        auto const old = before.find(key);
+        if (old != before.end() && !step.gone.contains(key)) keys.emplace(key, old->second);
+    };
+    for (auto const& [key, field] : writes.fields) add(key);
+    for (auto const& [key, member] : writes.members) add(key);
+    for (auto const& [key, ttl] : writes.ttls) add(key);
+    return keys;
+}
+
 std::string with_marks_of_step(std::string const& recorded) {
     if (recorded == ms_mark) return std::string{now_mark};
     if (recorded == metrics_mark) return std::string{some_metrics};
@@ -205,7 +218,7 @@ LiveKeys advance(LiveKeys keys, Recording const& recording, std::size_t index) {
     auto const& step = recording.steps.at(index);
     auto const writes = writes_of(step);
     auto const before = recording.before(index);
-    for (auto const& [key, after] : step.changed) {
+    for (auto const& [key, after] : touched(step, writes, before)) {
         auto const old = before.find(key);
         RecordedKey const was = old != before.end() ? old->second : RecordedKey{};
         auto& live = keys[key];

@@ -19,7 +19,7 @@ namespace json = boost::json;
 enum class Style { cjson, jackson, message };
 
 std::string code_unit(unsigned value, bool upper_case) {
-    char text[8];
+    char text[16];
     std::snprintf(text, sizeof text, upper_case ? "\\u%04X" : "\\u%04x", value);
     return text;
 }

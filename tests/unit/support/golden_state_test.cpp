@@ -93,6 +93,23 @@ TEST_F(GoldenState, AdvancesAnotherStateThanTheRecordedOne) {
                 ElementsAre(Pair("c", "1"), Pair("a", testing::_)));
 }
 
+TEST_F(GoldenState, AdvancesWhatWasWrittenWithoutChange) {
+    auto const same = parse_recording(R"(step "setup"
+ret ""
+key "h" hash -
+fld "h" "healthy" "false"
+step "marked again"
+ret ""
+cmd "EVALSHA"
+lua "HSET" "h" "healthy" "false"
+)",
+                                      "r.txt");
+    LiveKeys state;
+    state["h"].fields = {{"healthy", "true"}, {"more", "x"}};
+    auto const after = advance(state, same, 1);
+    EXPECT_THAT(after.at("h").fields, ElementsAre(Pair("healthy", "false"), Pair("more", "x")));
+}
+
 /// The recorded commands must explain the recorded states: then what `advance` makes of a state of
 /// ours is what the recorded program would have made of it.
 TEST(GoldenStates, AreExplainedByTheirCommands) {

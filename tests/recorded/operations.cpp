@@ -1,0 +1,311 @@
+#include "recorded/operations.hpp"
+
+#include <functional>
+#include <map>
+#include <stdexcept>
+#include <thread>
+
+#include "redis/client_core.hpp"
+#include "streaming/event_text.hpp"
+#include "streaming/registry_lua_script_executor.hpp"
+
+#include "rollcall/streaming/instance_entry_codec.hpp"
+
+namespace rollcall::test {
+
+namespace {
+
+using namespace streaming;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr milliseconds patience = seconds{10};
+
+std::string text(HeartbeatResult result) {
+    switch (result) {
+        case HeartbeatResult::not_due:
+            return "not_due";
+        case HeartbeatResult::alive:
+            return "alive";
+        case HeartbeatResult::metadata_updated:
+            return "metadata_updated";
+        case HeartbeatResult::reregistered:
+            return "reregistered";
+        case HeartbeatResult::gone:
+            return "gone";
+        case HeartbeatResult::failed:
+            return "failed";
+        case HeartbeatResult::not_running:
+            return "not_running";
+    }
+    return "another result";
+}
+
+std::string in_brackets(std::vector<std::string> const& parts) {
+    std::string out;
+    for (auto const& part : parts) out += (out.empty() ? "" : ", ") + part;
+    return '[' + out + ']';
+}
+
+ServiceProviderConfig provider_config(golden::FilePlan const& plan, bool auto_reregister) {
+    ServiceProviderConfig config;
+    config.heartbeat_timeout = seconds{plan.lease};
+    config.auto_reregister = auto_reregister;
+    return config;
+}
+
+HeartbeatConfig heartbeat_config(golden::FilePlan const& plan) {
+    HeartbeatConfig config;
+    config.heartbeat_interval = milliseconds{plan.heartbeat_interval};
+    config.enable_metadata_change_detection = plan.metadata_change_detection;
+    config.metadata_update_interval = seconds{plan.metadata_update_interval};
+    return config;
+}
+
+ServiceConsumerConfig consumer_config(golden::FilePlan const& plan) {
+    ServiceConsumerConfig config;
+    config.heartbeat_timeout = seconds{plan.lease};
+    return config;
+}
+
+NamingServiceConfig naming_config(golden::FilePlan const& plan) {
+    NamingServiceConfig config;
+    config.heartbeat_timeout = seconds{plan.lease};
+    return config;
+}
+
+/// The service that the recorded script calls and reads are about.
+std::string recorded_service(golden::Step const& step) {
+    auto const prefix = std::string{golden::recorded_prefix} + ":services:";
+    for (auto const& command : step.commands) {
+        for (auto const& word : command.words) {
+            if (!word.starts_with(prefix)) continue;
+            auto const rest = word.substr(prefix.size());
+            return rest.substr(0, rest.find(':'));
+        }
+    }
+    throw std::logic_error{"no service in the step " + step.name};
+}
+
+}  // namespace
+
+struct Operations::Impl {
+    Impl(RedisServer const& with, golden::FilePlan const& of, bool auto_reregister)
+        : server(with),
+          plan(of),
+          client(server.url()),
+          provider(client, provider_config(plan, auto_reregister), heartbeat_config(plan)),
+          consumer(client, consumer_config(plan)),
+          naming(client, naming_config(plan), heartbeat_config(plan)),
+          redis(server) {
+        provider.start();
+        consumer.start();
+    }
+
+    RegistryAdminService& admin() { return *consumer.admin(); }
+
+    Outcome register_all(std::vector<ServiceInstance> const& instances, ServiceProvider& by) {
+        Outcome outcome;
+        for (auto const& instance : instances) {
+            auto const result = by.register_instance(instance);
+            if (!outcome.existed) outcome.existed = result.existed;
+            if (!result.announced) outcome.text += "not announced";
+        }
+        return outcome;
+    }
+
+    /// What our API refuses: an instance without a host.
+    Outcome register_by_script(ServiceInstance const& instance) {
+        RegistryLuaScriptExecutor const scripts{
+            client.core(), RegistryKeys{golden::recorded_prefix}, seconds{plan.lease}};
+        RegisterCall call;
+        call.service = instance.service_name;
+        call.id = instance.instance_id;
+        call.document = InstanceEntryCodec::build_instance_data(instance);
+        call.event_tail = event_tail(call.service, call.id, &instance);
+        auto const deadline = client.core()->deadline();
+        auto const result =
+            client.core()->run([&] { return scripts.execute_register(call, deadline); });
+        return {"", result.value().existed};
+    }
+
+    Outcome deregister_all(std::vector<ServiceInstance> const& instances, ServiceProvider& by) {
+        auto const result = by.deregister_instance(instances.at(0));
+        return {result.announced ? "" : "not announced", result.existed};
+    }
+
+    Outcome heartbeat(std::vector<ServiceInstance> const& instances, bool wait_until_due) {
+        auto result = HeartbeatResult::not_due;
+        eventually(
+            [&] {
+                result = provider.send_heartbeat(instances.at(0));
+                return !wait_until_due || result != HeartbeatResult::not_due;
+            },
+            patience);
+        return {text(result)};
+    }
+
+    Outcome heartbeat_batch(std::vector<ServiceInstance> const& instances) {
+        std::string out;
+        for (auto const result : provider.batch_send_heartbeats(instances)) {
+            out += (out.empty() ? "" : ", ") + text(result);
+        }
+        return {out};
+    }
+
+    Outcome admin_cleanup(golden::Step const& step) {
+        std::string out;
+        for (auto const& command : step.commands) {
+            // EVALSHA sha1 1 heartbeats service now timeout prefix
+            if (command.words[0] != "EVALSHA") continue;
+            milliseconds const timeout{std::stoll(command.words.at(6))};
+            for (auto const& [service, count] : admin().cleanup_expired_instances(timeout)) {
+                out += (out.empty() ? "" : ", ") + service + '=' + std::to_string(count);
+            }
+        }
+        return {'{' + out + '}'};
+    }
+
+    /// A provider's own housekeeping, begun at once instead of after a minute.
+    Outcome provider_cleanup() {
+        auto config = provider_config(plan, true);
+        config.cleanup_delay = milliseconds{1};
+        config.cleanup_period = milliseconds{20};
+        RedisServiceProvider other{client, config, heartbeat_config(plan)};
+        other.start();
+        auto const index = std::string{golden::recorded_prefix} + ":services";
+        bool const done =
+            eventually([&] { return redis.must({"EXISTS", index}).integer == 0; }, patience);
+        other.stop();
+        return {done ? "" : "no cleanup"};
+    }
+
+    Outcome admin_details(golden::Step const& step) {
+        auto const details = admin().service_details(recorded_service(step));
+        return {std::to_string(details.total_instances) + '/' +
+                std::to_string(details.healthy_instances) + '/' +
+                std::to_string(details.enabled_instances)};
+    }
+
+    Outcome admin_metrics(golden::Step const& step) {
+        auto const& key = step.commands.at(0).words.at(1);
+        return {
+            notation(admin().instance_metrics(recorded_service(step), golden::instance_of(key)))};
+    }
+
+    Outcome admin_health() {
+        auto const health = admin().registry_health();
+        AdminValues values;
+        values["activeInstances"] = static_cast<std::int64_t>(health.active_instances);
+        values["healthyInstances"] = static_cast<std::int64_t>(health.healthy_instances);
+        values["healthyRate"] = health.healthy_rate;
+        values["totalInstances"] = static_cast<std::int64_t>(health.total_instances);
+        values["totalServices"] = static_cast<std::int64_t>(health.total_services);
+        return {notation(values)};
+    }
+
+    Outcome register_stopped() {
+        RedisServiceProvider other{client, provider_config(plan, true), heartbeat_config(plan)};
+        other.start();
+        other.stop();
+        ServiceInstance instance;
+        instance.service_name = "orders";
+        instance.instance_id = "late";
+        instance.host = "10.0.0.5";
+        instance.port = 1;
+        other.register_instance(instance);
+        return {"registered"};
+    }
+
+    Outcome register_blank() {
+        ServiceInstance instance;
+        instance.service_name = " ";
+        instance.instance_id = "b-1";
+        instance.host = "10.0.0.5";
+        instance.port = 1;
+        provider.register_instance(instance);
+        return {"registered"};
+    }
+
+    Outcome list(golden::Step const& step, std::string const& how) {
+        auto const service = recorded_service(step);
+        if (how == "list") return {notation(consumer.all_instances(service))};
+        if (how == "list_healthy") return {notation(consumer.healthy_instances(service))};
+        auto const filters = recorded_filters(step);
+        if (how == "list_by_metadata") {
+            return {notation(consumer.instances_by_metadata(service, filters.metadata))};
+        }
+        if (how == "list_by_filters") {
+            return {notation(
+                consumer.instances_by_filters(service, filters.metadata, filters.metrics))};
+        }
+        return {notation(
+            consumer.healthy_instances_by_filters(service, filters.metadata, filters.metrics))};
+    }
+
+    Outcome play(golden::Step const& step, golden::StepPlan const& how,
+                 golden::LiveKeys const& state) {
+        auto const& name = how.play;
+        auto const inputs = [&] { return recorded_inputs(step, how, state); };
+        if (name == "start") return {consumer.is_running() && provider.is_running() ? "" : "no"};
+        if (name == "register") return register_all(inputs(), provider);
+        if (name == "register_by_script") return register_by_script(inputs().at(0));
+        if (name == "register_blank") return register_blank();
+        if (name == "register_stopped") return register_stopped();
+        if (name == "heartbeat") return heartbeat(inputs(), false);
+        if (name == "heartbeat_when_due") return heartbeat(inputs(), true);
+        if (name == "heartbeat_batch") return heartbeat_batch(inputs());
+        if (name == "deregister") return deregister_all(inputs(), provider);
+        if (name.starts_with("list")) return list(step, name);
+        if (name == "services") return {in_brackets(consumer.list_services())};
+        if (name == "admin_cleanup") return admin_cleanup(step);
+        if (name == "provider_cleanup") return provider_cleanup();
+        if (name == "naming_start") return naming.start(), Outcome{};
+        if (name == "naming_register") return naming.start(), register_all(inputs(), naming);
+        if (name == "naming_deregister") return naming.start(), deregister_all(inputs(), naming);
+        if (name == "admin_services") return {in_brackets(admin().all_services())};
+        if (name == "admin_details") return admin_details(step);
+        if (name == "admin_metrics") return admin_metrics(step);
+        if (name == "admin_health") return admin_health();
+        throw std::logic_error{"unknown operation " + name};
+    }
+
+    RedisServer const& server;
+    golden::FilePlan const& plan;
+    Client client;
+    RedisServiceProvider provider;
+    RedisServiceConsumer consumer;
+    RedisNamingService naming;
+    RedisClient redis;
+};
+
+Operations::Operations(RedisServer const& server, golden::FilePlan const& plan,
+                       bool auto_reregister)
+    : impl_(std::make_unique<Impl>(server, plan, auto_reregister)) {}
+
+Operations::~Operations() = default;
+
+void Operations::prepare(golden::Step const& step, golden::StepPlan const& plan,
+                         golden::LiveKeys const& state) {
+    if (!plan.known_state && !plan.known_input) return;
+    for (auto const& input : recorded_inputs(step, plan, state)) {
+        auto const known = plan.known_input
+                               ? input
+                               : stored_instance(state, input.service_name, input.instance_id);
+        impl_->provider.register_instance(known);
+        if (plan.known_heartbeat) impl_->provider.send_heartbeat(known);
+    }
+}
+
+Outcome Operations::play(golden::Step const& step, golden::StepPlan const& plan,
+                         golden::LiveKeys const& state) {
+    try {
+        return impl_->play(step, plan, state);
+    } catch (std::invalid_argument const&) {
+        return {"throws invalid_argument"};
+    } catch (std::logic_error const&) {
+        return {"throws logic_error"};
+    }
+}
+
+}  // namespace rollcall::test
