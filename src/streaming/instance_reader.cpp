@@ -17,13 +17,11 @@ namespace {
 using redis::Request;
 using redis::Value;
 
-constexpr std::size_t per_request = 256;
+constexpr std::size_t per_request = 64;
 
 // By how much the clocks of Redis and of this machine may drift apart between two reads before a
 // read has to be made again.
 constexpr Milliseconds clock_margin{2'000};
-
-constexpr Milliseconds skew_limit{2'000};
 
 // Wider than any score that stands for a time: no window.
 constexpr Milliseconds for_ever{100'000'000'000'000'000};
@@ -90,11 +88,8 @@ Task<Result<Members>> InstanceReader::members(std::string const& service,
     // Expired members are not worth the transfer: where Redis' time can be told, they stay out of
     // the answer. Which of the others are within the window is decided by Redis' own time.
     std::optional<Milliseconds> lowest;
-    if (window && clock_) {
-        auto const passed = std::chrono::duration_cast<Milliseconds>(
-            std::chrono::steady_clock::now() - clock_->seen);
-        lowest = clock_->redis + passed - *window - clock_margin;
-    }
+    auto const estimate = clock_.estimate(std::chrono::steady_clock::now());
+    if (window && estimate) lowest = *estimate - *window - clock_margin;
     auto const bound = lowest ? std::to_string(lowest->count()) : "-inf";
     auto result = co_await members_from(service, bound, deadline);
     if (result.has_error()) co_return result;
@@ -112,6 +107,47 @@ Task<Result<Members>> InstanceReader::members(std::string const& service,
     co_return result;
 }
 
+Task<Result<Members>> InstanceReader::ids(std::string const& service, Milliseconds window,
+                                          Deadline deadline) {
+    auto const estimate = estimated_now();
+    if (!estimate) co_return co_await members(service, window, deadline);
+    auto const key = ServiceKeys{scripts_.keys().prefix(), service}.heartbeats();
+    auto const lowest = *estimate - window - clock_margin;
+    auto const highest = *estimate - window + clock_margin;
+    auto const from = std::to_string(lowest.count());
+    auto const until = std::to_string(highest.count());
+    auto const after_it = '(' + until;
+    std::array<std::string_view, 4> const doubtful{key, from, until, "WITHSCORES"};
+    std::array<std::string_view, 3> const certain{key, after_it, "+inf"};
+    Request request;
+    redis::Response response;
+    request.push("TIME");
+    request.push("ZRANGEBYSCORE", doubtful);
+    request.push("ZRANGEBYSCORE", certain);
+    auto const outcome = co_await scripts_.core().session().exec(request, response, deadline);
+    if (outcome.has_error()) co_return outcome.error();
+    if (response[0].is_error()) co_return redis::failure_of(response[0], "read Redis' clock");
+    for (std::size_t i = 1; i < response.size(); ++i) {
+        if (response[i].is_error()) {
+            co_return redis::failure_of(response[i], "read the heartbeats " + key);
+        }
+    }
+    Members result;
+    result.now = time_of(response[0]);
+    note_time(result.now);
+    auto const oldest = result.now - window;
+    if (oldest < lowest || oldest > highest) co_return co_await members(service, window, deadline);
+
+    std::unordered_set<std::string_view> late;  // May have moved on between the two ranges.
+    for (auto& member : members_of(response[1])) {
+        if (!(member.heartbeat > static_cast<double>(oldest.count()))) continue;
+        result.list.push_back(std::move(member));
+    }
+    for (auto const& member : result.list) late.insert(member.id);
+    // TODO
+    co_return result;
+}
+
 Task<Result<void>> InstanceReader::hashes(std::string const& service,
                                           std::span<Member const> members, OnHash const& on_hash,
                                           Deadline deadline) {
@@ -124,22 +160,30 @@ Task<Result<void>> InstanceReader::hashes(std::string const& service,
         std::array<std::string_view, 1> const arguments{key};
         (*exchanges)[i / per_request].request.push("HGETALL", arguments);
     }
-    co_await exec_all(scripts_.core().session(), exchanges, deadline);
+    std::optional<Failure> failure;
     std::vector<InstanceEntryCodec::Field> fields;
-    for (std::size_t i = 0; i < members.size(); ++i) {
-        auto const& exchange = (*exchanges)[i / per_request];
-        if (exchange.failure) co_return *exchange.failure;
-        auto const reply = exchange.response[i % per_request];
-        if (reply.is_error()) {
-            if (!is_wrong_type(reply)) {
-                co_return redis::failure_of(reply, "read " + keys.instance(members[i].id));
+    OnAnswer const on_answer = [&](std::size_t index) {
+        auto& exchange = (*exchanges)[index];
+        if (exchange.failure) failure = std::move(exchange.failure);
+        auto const first = index * per_request;
+        auto const last = std::min(first + per_request, members.size());
+        for (auto i = first; i < last && !failure; ++i) {
+            auto const reply = exchange.response[i - first];
+            if (reply.is_error()) {
+                if (is_wrong_type(reply)) {
+                    skip(service, members[i].id, "its key is no Hash");
+                } else {
+                    failure = redis::failure_of(reply, "read " + keys.instance(members[i].id));
+                }
+                continue;
             }
-            skip(service, members[i].id, "its key is no Hash");
-            continue;
+            read_fields(reply, fields);
+            if (!fields.empty()) on_hash(i, fields);
         }
-        read_fields(reply, fields);
-        if (!fields.empty()) on_hash(i, fields);
-    }
+        exchange.response = redis::Response{};  // The next one can have its memory.
+    };
+    co_await exec_all(scripts_.core().session(), exchanges, deadline, on_answer);
+    if (failure) co_return *std::move(failure);
     co_return Result<void>{};
 }
 
@@ -300,18 +344,14 @@ std::optional<Found> InstanceReader::found(std::string const& service, Member co
 }
 
 void InstanceReader::note_time(Milliseconds now) {
-    clock_ = Clock{now, std::chrono::steady_clock::now()};
     auto const own = std::chrono::duration_cast<Milliseconds>(
         std::chrono::system_clock::now().time_since_epoch());
-    bool const skewed = own > now + skew_limit || now > own + skew_limit;
-    if (skewed && !skewed_) {
-        scripts_.core().log().write(
-            LogLevel::warning, "clock-skew",
-            "the clocks of Redis and of this machine differ by " +
-                std::to_string((own - now).count()) +
-                " ms; peers that go by their own clock may hide or keep instances wrongly");
-    }
-    skewed_ = skewed;
+    auto const ahead = clock_.read(now, own, std::chrono::steady_clock::now());
+    if (!ahead) return;
+    scripts_.core().log().write(
+        LogLevel::warning, "clock-skew",
+        "this machine's clock and that of Redis differ by " + std::to_string(ahead->count()) +
+            " ms: peers that go by their own clock may hide or keep instances wrongly");
 }
 
 void InstanceReader::skip(std::string_view service, std::string_view id, std::string_view why) {

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <atomic>
+#include <string>
+#include <thread>
+
+#include "support/redis_server.hpp"
+
+namespace rollcall::streaming::test {
+
+/// A socket in front of a server that counts round trips: answers are held back until the client
+/// has been silent for a while, so that whatever needs no answer to go on is one round trip.
+class RoundTrips {
+public:
+    explicit RoundTrips(rollcall::test::RedisServer const& server);
+    ~RoundTrips();
+
+    std::string url() const { return "unix://" + path_; }
+
+    /// Those that `action` takes.
+    template <class Action>
+    int of(Action action) {
+        auto const before = count_.load();
+        action();
+        return count_.load() - before;
+    }
+
+private:
+    void serve();
+    void forward(int client, int server);
+
+    rollcall::test::TemporaryFolder folder_;
+    std::string target_;
+    std::string path_;
+    int listener_ = -1;
+    std::atomic<bool> ending_ = false;
+    std::atomic<int> count_ = 0;
+    std::thread thread_;
+};
+
+}  // namespace rollcall::streaming::test
