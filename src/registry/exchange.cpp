@@ -17,12 +17,14 @@ using Timer = asio::basic_waitable_timer<std::chrono::steady_clock,
                                          asio::wait_traits<std::chrono::steady_clock>, Executor>;
 
 struct Gathering {
-    Gathering(Executor const& executor, std::shared_ptr<Exchanges> all)
+    Gathering(Executor const& executor, std::shared_ptr<Exchanges> all, OnAnswer told)
         : exchanges(std::move(all)),
+          on_answer(std::move(told)),
           pending(exchanges->size()),
           done(executor, Timer::time_point::max()) {}
 
     std::shared_ptr<Exchanges> exchanges;
+    OnAnswer on_answer;  // Empty when nobody waits any more.
     std::size_t pending;
     Timer done;  // Never expires; cancelled by the last answer.
 };
@@ -32,21 +34,33 @@ Task<void> exec_one(redis::Session& session, Exchange& exchange, Deadline deadli
     if (outcome.has_error()) exchange.failure = std::move(outcome).error();
 }
 
+Task<void> exec_one_of(redis::Session& session, std::shared_ptr<Gathering> gathering,
+                       std::size_t index, Deadline deadline) {
+    co_await exec_one(session, (*gathering->exchanges)[index], deadline);
+    if (gathering->on_answer) gathering->on_answer(index);
+}
+
 }  // namespace
 
 Task<void> exec_all(redis::Session& session, std::shared_ptr<Exchanges> exchanges,
-                    Deadline deadline) {
+                    Deadline deadline, OnAnswer on_answer) {
     if (exchanges->size() == 1) {
         co_await exec_one(session, exchanges->front(), deadline);
+        if (on_answer) on_answer(0);
         co_return;
     }
     auto const executor = co_await asio::this_coro::executor;
-    auto const gathering = std::make_shared<Gathering>(executor, exchanges);
-    for (auto& exchange : *exchanges) {
-        asio::co_spawn(executor, exec_one(session, exchange, deadline),
-                       [gathering, &exchange](std::exception_ptr thrown) {
+    auto const gathering = std::make_shared<Gathering>(executor, exchanges, std::move(on_answer));
+    struct Guard {
+        Gathering& gathering;
+        ~Guard() { gathering.on_answer = nullptr; }
+    } const guard{*gathering};
+    for (std::size_t i = 0; i < exchanges->size(); ++i) {
+        asio::co_spawn(executor, exec_one_of(session, gathering, i, deadline),
+                       [gathering, i](std::exception_ptr thrown) {
                            if (thrown) {
-                               exchange.failure.emplace(errc::closed, "the request was abandoned");
+                               (*gathering->exchanges)[i].failure.emplace(
+                                   errc::closed, "the request was abandoned");
                            }
                            if (--gathering->pending == 0) gathering->done.cancel();
                        });

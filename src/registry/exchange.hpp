@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -21,9 +23,14 @@ struct Exchange {
 
 using Exchanges = std::vector<Exchange>;
 
+/// Told the index of an exchange that is complete.
+using OnAnswer = std::function<void(std::size_t index)>;
+
 /// Sends all requests at once and waits for all answers. Shared, because the requests go on when
-/// the waiting coroutine is ended early.
+/// the waiting coroutine is ended early; `on_answer` is not called any more then. Until then it is
+/// called for each, in order while the connection lasts, and answers that still come overlap with
+/// what it does.
 Task<void> exec_all(redis::Session& session, std::shared_ptr<Exchanges> exchanges,
-                    Deadline deadline);
+                    Deadline deadline, OnAnswer on_answer = {});
 
 }  // namespace rollcall

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <unordered_set>
 #include <utility>
 
 #include "redis/request.hpp"
@@ -109,7 +110,7 @@ Task<Result<Members>> InstanceReader::members(std::string const& service,
 
 Task<Result<Members>> InstanceReader::ids(std::string const& service, Milliseconds window,
                                           Deadline deadline) {
-    auto const estimate = estimated_now();
+    auto const estimate = clock_.estimate(std::chrono::steady_clock::now());
     if (!estimate) co_return co_await members(service, window, deadline);
     auto const key = ServiceKeys{scripts_.keys().prefix(), service}.heartbeats();
     auto const lowest = *estimate - window - clock_margin;
@@ -138,13 +139,18 @@ Task<Result<Members>> InstanceReader::ids(std::string const& service, Millisecon
     auto const oldest = result.now - window;
     if (oldest < lowest || oldest > highest) co_return co_await members(service, window, deadline);
 
-    std::unordered_set<std::string_view> late;  // May have moved on between the two ranges.
+    // Between the two ranges one may have moved from the first to the second.
+    std::unordered_set<std::string_view> moved;
     for (auto& member : members_of(response[1])) {
-        if (!(member.heartbeat > static_cast<double>(oldest.count()))) continue;
-        result.list.push_back(std::move(member));
+        bool const within = member.heartbeat > static_cast<double>(oldest.count());
+        if (within) result.list.push_back(std::move(member));
     }
-    for (auto const& member : result.list) late.insert(member.id);
-    // TODO
+    if (!result.list.empty()) {
+        for (auto const id : response[2]) moved.insert(id.text());
+        std::erase_if(result.list, [&](Member const& member) { return moved.contains(member.id); });
+    }
+    result.list.reserve(result.list.size() + response[2].size());
+    for (auto const id : response[2]) result.list.push_back({std::string{id.text()}});
     co_return result;
 }
 
@@ -189,17 +195,20 @@ Task<Result<void>> InstanceReader::hashes(std::string const& service,
 
 Task<Result<std::vector<Found>>> InstanceReader::list(std::string const& service, ListScope scope,
                                                       Filters const& metadata,
-                                                      Filters const& metrics, Deadline deadline) {
+                                                      Filters const& metrics, Leases leases,
+                                                      Deadline deadline) {
     std::optional<Milliseconds> window;
     if (scope == ListScope::discoverable) window = scripts_.lease();
     Result<Members> members = Members{};
-    if (metadata.empty() && metrics.empty()) {
-        members = co_await this->members(service, window, deadline);
-    } else {
+    if (!metadata.empty() || !metrics.empty()) {
         auto const document = filter_document(metadata, metrics);
         members = co_await scripts_.execute_get_instances_by_filters(
             service, window.value_or(for_ever), document, deadline);
         if (members.has_value()) note_time(members->now);
+    } else if (window && leases == Leases::left_out) {
+        members = co_await ids(service, *window, deadline);
+    } else {
+        members = co_await this->members(service, window, deadline);
     }
     if (members.has_error()) co_return members.error();
 
@@ -207,8 +216,11 @@ Task<Result<std::vector<Found>>> InstanceReader::list(std::string const& service
     std::vector<Found> result;
     result.reserve(members->list.size());
     OnHash const on_hash = [&](std::size_t index, Fields fields) {
-        auto found = this->found(service, members->list[index], members->now, seen, fields);
-        if (found) result.push_back(std::move(*found));
+        auto const& [id, heartbeat] = members->list[index];
+        auto found = this->found(service, id, fields);
+        if (!found) return;
+        if (leases == Leases::told) tell_lease(*found, heartbeat, members->now, seen);
+        result.push_back(std::move(*found));
     };
     auto const read = co_await hashes(service, members->list, on_hash, deadline);
     if (read.has_error()) co_return read.error();
@@ -249,8 +261,11 @@ Task<Result<std::optional<Found>>> InstanceReader::one(std::string const& servic
     if (read.has_error()) co_return read.error();
     std::vector<InstanceEntryCodec::Field> const fields{read->fields.begin(), read->fields.end()};
     if (fields.empty()) co_return std::nullopt;
-    Member const member{id, read->heartbeat};
-    co_return found(service, member, read->now, std::chrono::steady_clock::now(), fields);
+    auto result = found(service, id, fields);
+    if (result) {
+        tell_lease(*result, read->heartbeat, read->now, std::chrono::steady_clock::now());
+    }
+    co_return result;
 }
 
 Task<Result<std::vector<std::string>>> InstanceReader::services(Deadline deadline) {
@@ -314,33 +329,33 @@ Task<Result<std::vector<ServiceSummary>>> InstanceReader::summaries(Deadline dea
     co_return result;
 }
 
-std::optional<Found> InstanceReader::found(std::string const& service, Member const& member,
-                                           Milliseconds now,
-                                           std::chrono::steady_clock::time_point seen,
+std::optional<Found> InstanceReader::found(std::string const& service, std::string const& id,
                                            Fields fields) {
-    auto stored = InstanceEntryCodec::parse_instance(service, member.id, fields);
+    auto stored = InstanceEntryCodec::parse_instance(service, id, fields);
     if (!stored) {
         // A Hash without host is no instance: peers leave such ones behind all the time.
         bool const described = std::any_of(fields.begin(), fields.end(),
                                            [](auto const& field) { return field.first == "host"; });
-        if (described) skip(service, member.id, "its fields make no instance");
+        if (described) skip(service, id, "its fields make no instance");
         return std::nullopt;
     }
-    auto const left = member.heartbeat +
-                      static_cast<double>(Milliseconds{scripts_.lease()}.count()) -
+    std::optional<Found> result{std::in_place};
+    result->instance = std::move(stored->instance);
+    result->state = std::move(stored->state);
+    result->state.lease_until.reset();
+    return result;
+}
+
+void InstanceReader::tell_lease(Found& found, double heartbeat, Milliseconds now,
+                                std::chrono::steady_clock::time_point seen) const {
+    auto const left = heartbeat + static_cast<double>(Milliseconds{scripts_.lease()}.count()) -
                       static_cast<double>(now.count());
     auto const bounded = std::clamp(left, 0.0, static_cast<double>(for_ever.count()));
-    Found result;
-    result.instance = std::move(stored->instance);
-    result.state = std::move(stored->state);
-    result.lease = Milliseconds{static_cast<std::int64_t>(bounded)};
-    result.state.lease_until.reset();
-    if (result.instance.ephemeral) {
-        // Scores far in the future would overflow the clock: a year is as good as for ever.
-        constexpr Milliseconds longest = std::chrono::hours{24 * 3'650};
-        result.state.lease_until = seen + std::min(*result.lease, longest);
-    }
-    return result;
+    found.lease = Milliseconds{static_cast<std::int64_t>(bounded)};
+    if (!found.instance.ephemeral) return;
+    // Scores far in the future would overflow the clock: ten years are as good as for ever.
+    constexpr Milliseconds longest = std::chrono::hours{24 * 3'650};
+    found.state.lease_until = seen + std::min(*found.lease, longest);
 }
 
 void InstanceReader::note_time(Milliseconds now) {

@@ -80,12 +80,14 @@ public:
 
 private:
     void note_time(Milliseconds now);
-    std::optional<Milliseconds> estimated_now() const;  ///< Redis' clock; none before any read.
     Task<Result<Members>> members_from(std::string const& service, std::string const& lowest,
                                        Deadline deadline);
     /// As `members`, but only those near the end of the window have their heartbeats.
     Task<Result<Members>> ids(std::string const& service, Milliseconds window, Deadline deadline);
     std::optional<Found> found(std::string const& service, std::string const& id, Fields fields);
+    /// `now` is Redis' time at the moment `seen`.
+    void tell_lease(Found& found, double heartbeat, Milliseconds now,
+                    std::chrono::steady_clock::time_point seen) const;
     void skip(std::string_view service, std::string_view id, std::string_view why);
 
     RegistryLuaScriptExecutor const& scripts_;

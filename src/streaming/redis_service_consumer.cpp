@@ -52,7 +52,8 @@ Result<Instances> RedisServiceConsumer::Impl::find(std::string_view service_name
     require_running();
     auto const service = RegistryKeys::validate_and_sanitize_service_name(service_name);
     auto found = core->run([&] {
-        return reader.list(service, ListScope::discoverable, metadata, metrics, core->deadline());
+        return reader.list(service, ListScope::discoverable, metadata, metrics,
+                           InstanceReader::Leases::left_out, core->deadline());
     });
     if (found.has_error()) return found.error();
     Instances result;

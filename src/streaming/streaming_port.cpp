@@ -186,7 +186,8 @@ Task<Result<std::vector<Found>>> StreamingPort::instances(Query const& query, De
     auto const service = RegistryKeys::validate_and_sanitize_service_name(query.service);
     auto const metadata = filters_of(query.metadata);
     auto const metrics = filters_of(query.metrics);
-    co_return co_await reader_.list(service, query.scope, metadata, metrics, deadline);
+    co_return co_await reader_.list(service, query.scope, metadata, metrics,
+                                    InstanceReader::Leases::told, deadline);
 }
 
 Task<Result<std::optional<Found>>> StreamingPort::instance(InstanceId const& id,
