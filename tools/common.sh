@@ -53,7 +53,7 @@ build() {
   (
     flock 9
     configure "$preset" 9>&-
-    ninja -C "$folder" "$@" 2>&1 9>&- | progress 9>&- || die "the $preset build failed"
+    ninja -C "$folder" -k 0 "$@" 2>&1 9>&- | progress 9>&- || die "the $preset build failed"
   ) 9> "$folder/.lock"
 }
 
