@@ -41,7 +41,7 @@ find_program(ROLLCALL_CCACHE ccache)
 if(ROLLCALL_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
     # Without these a file that uses a precompiled header is never found in the cache.
     set(_sloppiness)
-    if(ROLLCALL_PCH)
+    if(NOT ROLLCALL_PCH STREQUAL "none")
         set(_sloppiness "${CMAKE_COMMAND}" -E env
             CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime)
     endif()
@@ -52,11 +52,11 @@ if(ROLLCALL_MOLD)
     add_link_options(-fuse-ld=mold)
 endif()
 
-# rollcall_precompile(TARGET HEADER… | REUSE_FROM OTHER): with ROLLCALL_PCH, parses the HEADERs once
-# for all files of TARGET and of the targets that reuse its result. Builds without it show which
-# includes are missing.
+# rollcall_precompile(TARGET HEADER… | REUSE_FROM OTHER): parses the HEADERs once for all files of
+# TARGET and of the targets that reuse its result, which must be compiled with the same options.
+# Builds without it show missing includes: release for src/, lint for everything.
 function(rollcall_precompile target)
-    if(NOT ROLLCALL_PCH)
+    if(NOT ROLLCALL_PRECOMPILE)
         return()
     endif()
     if(ARGV1 STREQUAL "REUSE_FROM")
