@@ -169,8 +169,8 @@ Task<std::string> Subject::members(Step const& step) const {
 
 Task<std::string> Subject::list(Step const& step) const {
     Filters const none;
-    auto const found =
-        co_await reader_->list(step.service, ListScope::everything, none, none, deadline());
+    auto const found = co_await reader_->list(step.service, ListScope::everything, none, none,
+                                              streaming::InstanceReader::Leases::told, deadline());
     if (found.has_error()) co_return failure(found.error());
     std::vector<ServiceInstance> instances;
     for (auto const& entry : *found) instances.push_back(entry.instance);
