@@ -1,0 +1,132 @@
+// `rollcall doctor`: what it finds, what it repairs, and what it may not ask.
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <gmock/gmock.h>
+
+#include "program.hpp"
+
+namespace rollcall::test {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+
+class DoctorTest : public CliTest {
+protected:
+    struct Report {
+        int code = 0;
+        bool ok = false;
+        std::vector<std::string> findings = {};  ///< `severity topic: text`.
+    };
+
+    Report examine(Arguments further = {}) {
+        Arguments arguments{"doctor", "--output", "json"};
+        arguments.insert(arguments.end(), further.begin(), further.end());
+        auto const outcome = run(arguments);
+        Report report;
+        report.code = outcome.code;
+        auto const document = outcome.json();
+        report.ok = document.at("ok").as_bool();
+        for (auto const& one : document.at("findings").as_array()) {
+            auto const text = [&](char const* key) { return std::string{one.at(key).as_string()}; };
+            report.findings.push_back(text("severity") + " " + text("topic") + ": " + text("text") +
+                                      (one.at("repaired").as_bool() ? " (repaired)" : ""));
+        }
+        return report;
+    }
+};
+
+TEST_F(DoctorTest, FindsNothingWrongWithAFreshRegistry) {
+    must({"register", "--service", "web", "--id", "a", "--host", "h", "--port", "1"});
+    auto const report = examine();
+    EXPECT_EQ(report.code, 0);
+    EXPECT_TRUE(report.ok);
+    EXPECT_THAT(report.findings, Contains(HasSubstr("ok connection: " + server().url())));
+    EXPECT_THAT(report.findings, Contains(HasSubstr("ok version: ")));
+    EXPECT_THAT(report.findings, Contains("ok role: master"));
+    EXPECT_THAT(report.findings, Contains(HasSubstr("ok clock: ")));
+    EXPECT_THAT(report.findings, Contains("ok eviction: noeviction"));
+    EXPECT_THAT(report.findings, Contains(HasSubstr("note persistence: ")));
+}
+
+TEST_F(DoctorTest, FindsAPolicyThatMayEvict) {
+    redis().must({"CONFIG", "SET", "maxmemory-policy", "volatile-lru"});
+    auto const report = examine();
+    EXPECT_EQ(report.code, 1);
+    EXPECT_FALSE(report.ok);
+    EXPECT_THAT(report.findings,
+                Contains(HasSubstr("warning eviction: maxmemory-policy volatile-lru")));
+}
+
+TEST_F(DoctorTest, FindsAReplica) {
+    RedisServer master{{"port 0"}};
+    redis().must({"REPLICAOF", "127.0.0.1", "1"});
+    auto const report = examine();
+    EXPECT_EQ(report.code, 1);
+    EXPECT_THAT(report.findings, Contains(HasSubstr("problem role: slave: a replica")));
+}
+
+TEST_F(DoctorTest, RepairsPhantomsAndStaleMembers) {
+    must({"register", "--service", "web", "--id", "a", "--host", "h", "--port", "1"});
+    redis().must(
+        {"HSET", "redis_streaming_registry:services:web:instance:ghost", "healthy", "false"});
+    redis().must({"SADD", "redis_streaming_registry:services", "nobody"});
+    redis().must({"ZADD", "redis_streaming_registry:services:web:heartbeats", "1000", "gone"});
+    auto const before = examine();
+    EXPECT_EQ(before.code, 1);
+    EXPECT_THAT(before.findings, Contains(HasSubstr("phantom: ")));
+    EXPECT_THAT(before.findings, Contains(HasSubstr("stale index: ")));
+    EXPECT_THAT(before.findings, Contains(HasSubstr("expired: ")));
+    auto const during = examine({"--fix"});
+    EXPECT_EQ(during.code, 0) << "all of it was repaired";
+    EXPECT_THAT(during.findings, Contains(HasSubstr("(repaired)")));
+    auto const after = examine();
+    EXPECT_EQ(after.code, 0);
+    EXPECT_THAT(after.findings, Contains(HasSubstr("are consistent")));
+    EXPECT_EQ(count("web"), 1u);
+}
+
+TEST_F(DoctorTest, FindsALeaseThatContradicts) {
+    must({"register", "--service", "web", "--id", "a", "--host", "h", "--port", "1", "--lease",
+          "10m"});
+    EXPECT_THAT(examine().findings, Contains(HasSubstr("lease: ")));
+    EXPECT_EQ(examine({"--lease", "10m"}).code, 0);
+}
+
+// Card BC-07.
+TEST_F(DoctorTest, FindsAUserWhoMayNotPublish) {
+    redis().must({"ACL", "SETUSER", "prov", "on", ">pw", "~*", "+@all", "resetchannels"});
+    environment()["ROLLCALL_URL"] = "unix://prov:pw@" + server().socket();
+    auto const report = examine();
+    EXPECT_EQ(report.code, 1);
+    EXPECT_THAT(report.findings, Contains(HasSubstr("publish")));
+}
+
+TEST_F(DoctorTest, SaysWhatItMayNotAsk) {
+    redis().must({"ACL", "SETUSER", "app", "on", ">pw", "~*", "&*", "+@all", "-info", "-config"});
+    environment()["ROLLCALL_URL"] = "unix://app:pw@" + server().socket();
+    auto const report = examine();
+    EXPECT_EQ(report.code, 0);
+    EXPECT_THAT(report.findings, Contains(HasSubstr("note INFO: ")));
+    EXPECT_THAT(report.findings, Contains(HasSubstr("ok clock: ")));
+}
+
+TEST_F(DoctorTest, ARedisThatIsAwayIsAFinding) {
+    server().kill();
+    auto const report = examine({"--timeout", "300ms"});
+    EXPECT_EQ(report.code, 4);
+    EXPECT_FALSE(report.ok);
+    EXPECT_THAT(report.findings, Contains(HasSubstr("problem connection: " + server().url())));
+}
+
+TEST_F(DoctorTest, PrintsATableForPeople) {
+    auto const outcome = run({"doctor"});
+    EXPECT_THAT(outcome.out, HasSubstr("FINDING  TOPIC"));
+    EXPECT_THAT(outcome.out, HasSubstr("noeviction"));
+    EXPECT_THAT(outcome.out, Not(HasSubstr("{")));
+}
+
+}  // namespace
+}  // namespace rollcall::test

@@ -1,0 +1,301 @@
+// `rollcall run`: what callers see, what the command gets, and what Redis may do meanwhile.
+
+#include <csignal>
+#include <fcntl.h>
+#include <fstream>
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include "program.hpp"
+
+namespace rollcall::test {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+using testing::Not;
+
+class RunTest : public CliTest {
+protected:
+    RunTest() : port_(free_port()) {}
+
+    std::string port() const { return std::to_string(port_); }
+
+    /// `run --service web` with further options and the words of the child.
+    Program supervise(Arguments options, Arguments words, std::optional<int> hand_on = {}) {
+        Arguments arguments{"run",       "--service", "web",     "--port",  port(), "--host",
+                            "127.0.0.1", "--id",      "web-one", "--lease", lease_};
+        arguments.insert(arguments.end(), options.begin(), options.end());
+        words.insert(words.begin(), "port=" + port());
+        auto const command = child(std::move(words));
+        arguments.insert(arguments.end(), command.begin(), command.end());
+        return start(std::move(arguments), hand_on);
+    }
+
+    bool listed(std::size_t expected = 1) {
+        return eventually([&] { return count("web") == expected; }, 10s);
+    }
+
+    int port_;
+    std::string lease_ = "3s";
+};
+
+TEST_F(RunTest, RegistersWhenThePortAcceptsAndDeregistersAtTheEnd) {
+    auto program = supervise({"--weight", "3", "--metadata", "a=b"}, {"late=300", "code=7"});
+    ASSERT_TRUE(listed());
+    EXPECT_THAT(program.out(), HasSubstr("ready"));
+    auto const instance = list("web").at(0);
+    EXPECT_EQ(instance.at("id").as_string(), "web-one");
+    EXPECT_EQ(instance.at("port").as_int64(), port_);
+    EXPECT_EQ(instance.at("weight").as_int64(), 3);
+    EXPECT_EQ(instance.at("metadata").at("a").as_string(), "b");
+    program.signal(SIGTERM);
+    auto const outcome = program.wait();
+    EXPECT_EQ(outcome.code, 7);
+    EXPECT_EQ(count("web"), 0u);
+    EXPECT_EQ(redis().must({"KEYS", "*web-one*"}).elements.size(), 0u);
+}
+
+// Card BC-03.
+TEST_F(RunTest, IsOutOfTheListWhileTheCommandStillServes) {
+    auto program =
+        supervise({"--check", "http:/", "--check-interval", "100ms"}, {"linger=3000", "code=7"});
+    ASSERT_TRUE(listed());
+    auto const begin = std::chrono::steady_clock::now();
+    program.signal(SIGTERM);
+    ASSERT_TRUE(eventually([&] { return count("web") == 0; }, 500ms));
+    EXPECT_THAT(program.out(), Not(HasSubstr("signal"))) << "callers first";
+    ASSERT_TRUE(eventually([&] { return program.out().find("signal 15") != std::string::npos; }));
+    auto const passed = std::chrono::steady_clock::now() - begin;
+    EXPECT_GE(passed, 900ms) << "--settle";
+    program.signal(SIGINT);
+    ASSERT_TRUE(eventually([&] { return program.out().find("signal 2") != std::string::npos; }));
+    while (program.running()) ASSERT_EQ(count("web"), 0u) << "brought back";
+    EXPECT_EQ(program.wait().code, 7);
+}
+
+TEST_F(RunTest, ASecondSignalIsPassedOnAtOnce) {
+    auto program = supervise({"--settle", "20s"}, {"linger=300"});
+    ASSERT_TRUE(listed());
+    program.signal(SIGTERM);
+    ASSERT_TRUE(listed(0));
+    program.signal(SIGINT);
+    EXPECT_EQ(program.wait(5s).code, 0);
+    EXPECT_THAT(program.out(), HasSubstr("signal 15"));
+}
+
+TEST_F(RunTest, ACrashDeregistersAtOnce) {
+    lease_ = "60s";
+    auto program = supervise({}, {"crash=800"});
+    ASSERT_TRUE(listed());
+    auto const outcome = program.wait();
+    EXPECT_EQ(outcome.code, 128 + SIGABRT);
+    EXPECT_EQ(count("web"), 0u);
+}
+
+TEST_F(RunTest, StopsACommandWhosePortNeverAccepts) {
+    auto program = supervise({"--start-timeout", "500ms"}, {"late=60000"});
+    auto const outcome = program.wait();
+    EXPECT_EQ(outcome.code, 5);
+    EXPECT_THAT(outcome.err, HasSubstr("did not accept within 500ms"));
+    EXPECT_THAT(outcome.out, HasSubstr("signal 15"));
+    EXPECT_EQ(count("web"), 0u);
+}
+
+TEST_F(RunTest, TakesTheCodeOfACommandThatEndsEarly) {
+    auto program = supervise({}, {"show", "code=9"});
+    auto const outcome = program.wait();
+    EXPECT_EQ(outcome.code, 9);
+    EXPECT_THAT(outcome.err, HasSubstr("ended before port"));
+}
+
+TEST_F(RunTest, ForwardsOtherSignals) {
+    auto program = supervise({}, {});
+    ASSERT_TRUE(listed());
+    for (int const number : {SIGHUP, SIGUSR1, SIGUSR2, SIGWINCH, SIGQUIT, SIGALRM, SIGRTMIN + 3}) {
+        program.signal(number);
+        EXPECT_TRUE(eventually([&] {
+            return program.out().find("signal " + std::to_string(number) + "\n") !=
+                   std::string::npos;
+        })) << number;
+    }
+    EXPECT_EQ(count("web"), 1u);
+}
+
+// Card BC-06, last part but one.
+TEST_F(RunTest, GivesTheCommandItsArgumentsAndNothingOfOurs) {
+    auto program = supervise({"--metadata", "a=b"}, {"show", "--metadata", "c=d", "[x,y]", "--",
+                                                     "--service", "", "--help", "{}"});
+    auto const outcome = program.wait();
+    EXPECT_EQ(outcome.code, 0);
+    EXPECT_THAT(outcome.out,
+                HasSubstr("argument show\nargument --metadata\nargument c=d\nargument [x,y]\n"
+                          "argument --\nargument --service\nargument \nargument --help\n"
+                          "argument {}\n"
+                          "descriptor 0\ndescriptor 1\ndescriptor 2\nSigBlk"));
+    EXPECT_THAT(outcome.out, HasSubstr("SigBlk:\t0000000000000000\n"));
+    EXPECT_THAT(outcome.out, HasSubstr("SigIgn:\t0000000000000000\n"));
+    EXPECT_THAT(outcome.out, HasSubstr("death 15\ngroup own\nurl " + server().url()));
+}
+
+TEST_F(RunTest, HandsOnWhatItsOwnParentHandedOn) {
+    auto const descriptor = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    ASSERT_GT(descriptor, 2);
+    auto const outcome = supervise({}, {"show"}, descriptor).wait();
+    EXPECT_THAT(outcome.out,
+                HasSubstr("descriptor 2\ndescriptor " + std::to_string(descriptor) + "\nSigBlk"));
+    ::close(descriptor);
+}
+
+TEST_F(RunTest, AUrlOfTheCommandLineIsNotHandedOn) {
+    environment().erase("ROLLCALL_URL");
+    auto const outcome = supervise({"--url", server().url(), "--keep-child"}, {"show"}).wait();
+    EXPECT_THAT(outcome.out, HasSubstr("death 0\n"));
+    EXPECT_THAT(outcome.out, HasSubstr("no url\n"));
+}
+
+TEST_F(RunTest, ReapsOrphansThatBecomeItsOwnAndEndsWithItsCommand) {
+    auto program = supervise({}, {"orphan", "code=3"});
+    ASSERT_TRUE(listed());
+    program.signal(SIGTERM);
+    EXPECT_EQ(program.wait().code, 3);
+}
+
+TEST_F(RunTest, AKilledSupervisorLeavesItsCommandASigterm) {
+    lease_ = "1s";
+    auto program = supervise({}, {});
+    ASSERT_TRUE(listed());
+    program.signal(SIGKILL);
+    program.wait();
+    EXPECT_TRUE(eventually([&] { return program.out().find("signal 15") != std::string::npos; }));
+    Listener listener{server()};
+    auto housekeeper = start({"serve", "--lease", "1s"});
+    ASSERT_TRUE(listed(0));
+    std::string announced;
+    EXPECT_TRUE(eventually([&] {
+        for (auto const& message : listener.drain()) announced += message.payload;
+        return announced.find("REMOVED") != std::string::npos;
+    })) << "swept and announced";
+    EXPECT_TRUE(eventually([&] { return redis().must({"KEYS", "*web-one*"}).elements.empty(); }));
+}
+
+TEST_F(RunTest, ACheckTakesTheInstanceOutAndBack) {
+    auto const sick = (home() / "sick").string();
+    auto program =
+        supervise({"--check", "http:/healthz", "--check-interval", "50ms"}, {"sick=" + sick});
+    ASSERT_TRUE(listed());
+    std::ofstream{sick} << "x";
+    ASSERT_TRUE(listed(0));
+    auto const all = list("web", {"--all"});
+    ASSERT_EQ(all.size(), 1u) << "unhealthy, not gone";
+    EXPECT_FALSE(all.at(0).at("healthy").as_bool());
+    std::filesystem::remove(sick);
+    EXPECT_TRUE(listed());
+}
+
+TEST_F(RunTest, WhatFailsItsCheckFromTheBeginningIsRegisteredAsUnhealthy) {
+    auto const sick = (home() / "sick").string();
+    std::ofstream{sick} << "x";
+    auto program = supervise({"--check", "http:/", "--check-interval", "50ms"}, {"sick=" + sick});
+    ASSERT_TRUE(eventually([&] { return list("web", {"--all"}).size() == 1; }));
+    EXPECT_EQ(count("web"), 0u);
+    std::filesystem::remove(sick);
+    EXPECT_TRUE(listed());
+}
+
+TEST_F(RunTest, RegistersAgainAfterRedisCameBackEmpty) {
+    auto program = supervise({}, {});
+    ASSERT_TRUE(listed());
+    server().kill();
+    ASSERT_TRUE(
+        eventually([&] { return program.err().find("cannot renew") != std::string::npos; }, 10s));
+    server().start();
+    auto const begin = std::chrono::steady_clock::now();
+    ASSERT_TRUE(eventually([&] { return count("web") == 1; }, 10s));
+    // A heartbeat is due every second with this lease; the rest is for a busy machine.
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, 4s);
+    EXPECT_TRUE(program.running());
+}
+
+TEST_F(RunTest, RegistersAgainAfterAFlush) {
+    auto program = supervise({}, {});
+    ASSERT_TRUE(listed());
+    redis().must({"FLUSHALL"});
+    redis().must({"SCRIPT", "FLUSH"});
+    EXPECT_TRUE(listed());
+}
+
+TEST_F(RunTest, WaitsForARedisThatIsNotThereYet) {
+    server().kill();
+    auto program = supervise({"--timeout", "300ms"}, {});
+    ASSERT_TRUE(eventually(
+        [&] { return program.err().find("cannot register yet") != std::string::npos; }, 10s));
+    EXPECT_THAT(program.out(), HasSubstr("ready")) << "the command runs";
+    server().start();
+    EXPECT_TRUE(listed());
+    auto const err = program.err();
+    EXPECT_EQ(err.find("cannot register yet"), err.rfind("cannot register yet")) << "says so once";
+}
+
+TEST_F(RunTest, EndsInTimeWhileRedisIsAway) {
+    auto program = supervise({}, {"code=4"});
+    ASSERT_TRUE(listed());
+    server().kill();
+    ASSERT_TRUE(
+        eventually([&] { return program.err().find("cannot renew") != std::string::npos; }, 10s));
+    program.signal(SIGTERM);
+    ASSERT_TRUE(
+        eventually([&] { return program.out().find("signal 15") != std::string::npos; }, 1s));
+    auto const outcome = program.wait();
+    EXPECT_EQ(outcome.code, 4);
+    EXPECT_THAT(outcome.err, HasSubstr("cannot deregister"));
+}
+
+// Card BC-07.
+TEST_F(RunTest, KeepsItsTimetableWhereItMayNotPublish) {
+    redis().must({"ACL", "SETUSER", "prov", "on", ">pw", "~*", "+@all", "resetchannels"});
+    environment()["ROLLCALL_URL"] = "unix://prov:pw@" + server().socket();
+    auto const calls = [this] {
+        auto const text = redis().must({"INFO", "commandstats"}).text;
+        auto const at = text.find("cmdstat_evalsha:calls=");
+        return at == std::string::npos ? 0 : std::atoi(text.c_str() + at + 22);
+    };
+    auto program = supervise({}, {});
+    ASSERT_TRUE(listed());
+    auto const before = calls();
+    auto const begin = std::chrono::steady_clock::now();
+    ASSERT_TRUE(eventually([&] { return std::chrono::steady_clock::now() - begin > 3s; }, 10s));
+    EXPECT_LE(calls() - before, 6) << "one heartbeat a second";
+    EXPECT_THAT(program.err(), HasSubstr("not announced"));
+    EXPECT_THAT(program.err(), HasSubstr(":services:web:changes"));
+}
+
+TEST_F(RunTest, SaysWhyACommandCannotBeExecuted) {
+    auto const outcome =
+        run({"run", "--service", "web", "--port", port(), "--host", "h", "--", "/no/such/program"});
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_THAT(outcome.err,
+                HasSubstr("command \"/no/such/program\": cannot be executed: No such file"));
+    EXPECT_EQ(count("web"), 0u);
+}
+
+TEST_F(RunTest, ChecksItsOptionsBeforeItStartsAnything) {
+    auto const marker = (home() / "started").string();
+    for (Arguments const& option :
+         {Arguments{"--check", "udp"}, Arguments{"--check", "http:healthz"},
+          Arguments{"--settle", "-1s"}, Arguments{"--fall", "0"}, Arguments{"--weight", "-1"},
+          Arguments{"--start-timeout", "x"}, Arguments{"--host", "a b"},
+          Arguments{"--scheme", "gopher"}, Arguments{"--metadata", "=v"}}) {
+        Arguments arguments{"run", "--service", "web", "--port", port(), "--id", "i"};
+        if (option[0] != "--host") arguments.insert(arguments.end(), {"--host", "h"});
+        arguments.insert(arguments.end(), option.begin(), option.end());
+        arguments.insert(arguments.end(), {"--", "touch", marker});
+        auto const outcome = run(arguments);
+        EXPECT_EQ(outcome.code, 2) << option[0] << ' ' << option[1];
+        EXPECT_THAT(outcome.err, HasSubstr(option[1])) << "the value";
+    }
+    EXPECT_FALSE(std::filesystem::exists(marker));
+}
+
+}  // namespace
+}  // namespace rollcall::test

@@ -1,0 +1,158 @@
+// `rollcall serve`: its own Redis, the housekeeping, and how it ends.
+
+#include <csignal>
+#include <fstream>
+#include <gmock/gmock.h>
+
+#include "program.hpp"
+
+namespace rollcall::test {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+
+class ServeTest : public CliTest {
+protected:
+    ServeTest() { environment().erase("ROLLCALL_URL"); }
+
+    std::string data() const { return (home() / "data").string(); }
+
+    Program serve(Arguments further = {}) {
+        Arguments arguments{"serve", "--data", data()};
+        arguments.insert(arguments.end(), further.begin(), further.end());
+        return start(std::move(arguments));
+    }
+    static bool ready(Program& program) {
+        return eventually([&] { return program.out().find("Ctrl-C") != std::string::npos; }, 20s);
+    }
+    void add(std::string const& id, Arguments further = {}) {
+        Arguments arguments{"register", "--service", "web",    "--id", id,
+                            "--host",   "h",         "--port", "1"};
+        arguments.insert(arguments.end(), further.begin(), further.end());
+        must(arguments);
+    }
+};
+
+TEST_F(ServeTest, OtherCommandsFindItsRedisByThemselves) {
+    auto program = serve();
+    ASSERT_TRUE(ready(program)) << program.err();
+    EXPECT_THAT(program.out(), HasSubstr("run --service web --port 8000 -- "));
+    EXPECT_THAT(program.out(), HasSubstr("list web"));
+    add("a", {"--persistent"});
+    EXPECT_EQ(count("web"), 1u);
+    program.signal(SIGTERM);
+    auto const outcome = program.wait();
+    EXPECT_EQ(outcome.code, 0);
+    EXPECT_EQ(outcome.err.find("lost the connection"), std::string::npos) << "in order";
+    auto again = serve();
+    ASSERT_TRUE(ready(again));
+    EXPECT_EQ(list("web", {"--all"}).size(), 1u) << "kept in the data directory";
+    again.signal(SIGINT);
+    EXPECT_EQ(again.wait().code, 0);
+}
+
+TEST_F(ServeTest, ASecondOneInTheSameDirectoryIsRefused) {
+    auto program = serve();
+    ASSERT_TRUE(ready(program));
+    auto const second = serve().wait();
+    EXPECT_EQ(second.code, 1);
+    EXPECT_THAT(second.err, HasSubstr(data()));
+    EXPECT_TRUE(program.running());
+}
+
+TEST_F(ServeTest, ADirectoryThatCannotBeOneIsRefused) {
+    std::ofstream{home() / "file"} << "x";
+    auto const outcome = run({"serve", "--data", home() / "file"});
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_THAT(outcome.err, HasSubstr((home() / "file").string()));
+}
+
+TEST_F(ServeTest, EndsWithAnErrorWhenItsRedisDies) {
+    auto program = serve();
+    ASSERT_TRUE(ready(program));
+    std::ifstream children{"/proc/" + std::to_string(program.pid()) + "/task/" +
+                           std::to_string(program.pid()) + "/children"};
+    pid_t child = 0;
+    ASSERT_TRUE(children >> child);
+    ::kill(child, SIGKILL);
+    auto const outcome = program.wait(10s);
+    EXPECT_EQ(outcome.code, 1);
+    EXPECT_THAT(outcome.err, HasSubstr("the Redis of this registry ended"));
+}
+
+TEST_F(ServeTest, SaysItInJsonToo) {
+    auto program = serve({"--output", "json"});
+    ASSERT_TRUE(eventually([&] { return program.out().ends_with('\n'); }, 20s));
+    program.signal(SIGTERM);
+    auto const outcome = program.wait();
+    EXPECT_TRUE(outcome.json().at("embedded").as_bool());
+}
+
+TEST_F(ServeTest, RemovesAndAnnouncesWhatExpiresOnce) {
+    environment()["ROLLCALL_URL"] = server().url();
+    auto first = start({"serve", "--lease", "1s"});
+    auto second = start({"serve", "--lease", "1s"});
+    ASSERT_TRUE(ready(first) && ready(second));
+    Listener listener{server()};
+    add("a", {"--lease", "1s"});
+    std::size_t removed = 0;
+    auto const look = [&] {
+        for (auto const& message : listener.drain()) {
+            if (message.payload.find("REMOVED") != std::string::npos) ++removed;
+        }
+        return removed > 0;
+    };
+    ASSERT_TRUE(eventually(look, 10s)) << "by itself, soon after the lease";
+    EXPECT_EQ(list("web", {"--all"}).size(), 0u);
+    // The other one would announce within its next round.
+    auto const begin = std::chrono::steady_clock::now();
+    ASSERT_TRUE(eventually([&] {
+        look();
+        return std::chrono::steady_clock::now() - begin > 2s;
+    }));
+    EXPECT_EQ(removed, 1u);
+}
+
+TEST_F(ServeTest, AnotherTakesOverWhenOneEnds) {
+    environment()["ROLLCALL_URL"] = server().url();
+    auto first = start({"serve", "--lease", "1s"});
+    ASSERT_TRUE(ready(first));
+    auto second = start({"serve", "--lease", "1s"});
+    ASSERT_TRUE(ready(second));
+    first.signal(SIGTERM);
+    EXPECT_EQ(first.wait().code, 0);
+    add("a", {"--lease", "1s"});
+    EXPECT_TRUE(eventually(
+        [&] {
+            return redis().must({"KEYS", "*:instance:a"}).elements.empty() &&
+                   redis().must({"EXISTS", "redis_streaming_registry:services:web:heartbeats"})
+                           .integer == 0;
+        },
+        10s));
+}
+
+TEST_F(ServeTest, WaitsForARedisThatIsAway) {
+    environment()["ROLLCALL_URL"] = server().url();
+    server().kill();
+    auto program = start({"serve", "--lease", "1s", "--timeout", "300ms"});
+    ASSERT_TRUE(eventually(
+        [&] { return program.err().find("cannot keep house") != std::string::npos; }, 10s));
+    server().start();
+    EXPECT_TRUE(eventually(
+        [&] { return program.err().find("keeping house again") != std::string::npos; }, 10s));
+    server().kill();
+    program.signal(SIGTERM);
+    EXPECT_EQ(program.wait(5s).code, 0);
+}
+
+TEST_F(ServeTest, WarnsOfARedisThatMayEvict) {
+    environment()["ROLLCALL_URL"] = server().url();
+    redis().must({"CONFIG", "SET", "maxmemory-policy", "allkeys-lru"});
+    auto program = start({"serve"});
+    EXPECT_TRUE(eventually(
+        [&] { return program.err().find("maxmemory-policy allkeys-lru") != std::string::npos; }));
+}
+
+}  // namespace
+}  // namespace rollcall::test
