@@ -19,8 +19,8 @@ struct SessionOptions {
     Url url = {};
     std::string client_name = "rollcall";
     std::size_t max_in_flight = 1'000;
-    /// A silent connection is asked for a sign of life after this, and given up after `patience`
-    /// more. A refused PING is a sign of life.
+    /// A connection on which nothing came in for so long is asked for a sign of life, and given up
+    /// when none comes within `patience`. A refused PING is one.
     std::chrono::milliseconds ping_interval{1'000};
     std::chrono::milliseconds patience{3'000};
     /// For connecting and logging in together.

@@ -118,7 +118,10 @@ void Session::Impl::end_attempt(error_code error) {
     auto const was_connected = pipeline.is_open();
     pipeline.close();
     clock_.cancel();
-    if (phase_ != Phase::ending) last_error = error.message();
+    if (phase_ != Phase::ending) {
+        last_error =
+            error == asio::error::eof ? "the server closed the connection" : error.message();
+    }
     phase_ = Phase::idle;
     if (stopping_) return;
     if (!std::exchange(refused_, false)) pipeline.wait_again();
@@ -172,6 +175,7 @@ void Session::Impl::on_hello(error_code error) {
     set_no_delay();
     log.write(LogLevel::info, "connected", "connected to " + options.url.to_string());
     heard_ = true;
+    asked_at_.reset();
     pipeline.open();
     watch();
 }
@@ -186,18 +190,19 @@ void Session::Impl::watch() {
 void Session::Impl::on_watch() {
     auto const now = std::chrono::steady_clock::now();
     if (std::exchange(heard_, false)) {
-        silent_since_ = now;
-    } else if (now - silent_since_ >= options.patience) {
+        asked_at_.reset();
+    } else if (!asked_at_) {
+        asked_at_ = now;
+        send_ping();
+    } else if (now - *asked_at_ >= options.patience) {
         abandon("the server is silent");
         return;
-    } else if (!ping_sent_) {
-        send_ping();
     }
     watch();
 }
 
 void Session::Impl::send_ping() {
-    ping_sent_ = true;
+    if (std::exchange(ping_sent_, true)) return;
     ping_reply_.clear();
     connection_.async_exec(ping_.wire(), adapt(ping_reply_), [this](error_code error, std::size_t) {
         ping_sent_ = false;

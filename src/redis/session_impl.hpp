@@ -78,8 +78,8 @@ private:
     Request ping_;
     Response ping_reply_;
     bool ping_sent_ = false;
-    bool heard_ = false;  // Anything since the last look.
-    Deadline silent_since_ = {};
+    bool heard_ = false;                // Anything since the last look.
+    std::optional<Deadline> asked_at_;  // When a sign of life was asked for and none came since.
 };
 
 }  // namespace rollcall::redis

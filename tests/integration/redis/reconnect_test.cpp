@@ -1,4 +1,5 @@
 #include <arpa/inet.h>
+#include <atomic>
 #include <csignal>
 #include <filesystem>
 #include <mutex>
@@ -126,6 +127,54 @@ TEST(Reconnect, BusyOrIdleConnectionIsNotTakenForSilent) {
     EXPECT_LE(asked, 2);
     EXPECT_TRUE(eventually([&] { return command_stat(admin, "ping", "calls") >= asked + 8; }));
     EXPECT_EQ(execute(*core, "CLIENT", {"ID"}).value()[0].integer(), id);
+}
+
+struct Load {
+    std::atomic<bool> stop{false};
+    std::size_t answered = 0;
+    std::size_t wrong = 0;
+};
+
+Task<void> echo_until_stopped(redis::Session& session, std::size_t which, Load& load) {
+    redis::Request request;
+    redis::Response response;
+    for (std::size_t i = 0; !load.stop; ++i) {
+        auto const text = std::to_string(which) + ":" + std::to_string(i);
+        request.clear();
+        request.push("ECHO", {text});
+        request.push("ECHO", {text});
+        auto const outcome = co_await session.exec(request, response, after(30s));
+        bool const right = outcome && response.size() == 2 && response[0].text() == text &&
+                           response[1].text() == text;
+        ++(right ? load.answered : load.wrong);
+    }
+}
+
+TEST(Reconnect, LoadIsCarriedOverEveryBreak) {
+    RedisServer server;
+    ClientOptions options;
+    options.url = server.url();
+    options.max_in_flight = 50;
+    auto const core = redis::ClientCore::create(options);
+    Load load;
+    auto running = std::async(std::launch::async, [&] {
+        run_together(*core, 200,
+                     [&](std::size_t i) { return echo_until_stopped(core->session(), i, load); });
+    });
+    auto const answered = [&] { return on_io_thread(*core, [&] { return load.answered; }); };
+    for (int round = 0; round < 20; ++round) {
+        auto const before = answered();
+        EXPECT_TRUE(eventually([&] { return answered() > before + 100; })) << round;
+        if (round % 10 == 9) {
+            server.kill();
+            server.start();
+        } else {
+            RedisClient{server}.must({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
+        }
+    }
+    load.stop = true;
+    running.get();
+    EXPECT_EQ(load.wrong, 0u);
 }
 
 int free_port() {
