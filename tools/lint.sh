@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
-# lint.sh [--changed]: everything that can be judged without running the code; see `./dev help`.
+# lint.sh [--changed|--quick]: everything that can be judged without running the code; see `./dev help`.
 # Ends with the line `N passed, N failed`.
 set -euo pipefail
 # shellcheck source=tools/common.sh
 source "$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)/common.sh"
 cd "$root"
 
-changed=
+changed='' quick=''
 case ${1:-} in
   '') ;;
   --changed) changed=1 ;;
+  --quick) quick=1 ;;
   *) die "lint: unknown argument $1" ;;
 esac
 
@@ -83,5 +84,5 @@ check 'file length' none long_files
 check 'public headers: standard library only, visible' none public_headers
 check 'rooms include what they link' none room_includes
 check 'public headers compile alone' build lint all_verify_interface_header_sets
-check 'clang-tidy' tidy
+[[ $quick ]] || check 'clang-tidy' tidy
 conclude
