@@ -7,20 +7,11 @@ namespace rollcall::redis {
 
 namespace resp3 = boost::redis::resp3;
 
-bool Value::is_error() const noexcept {
-    return node_ && (node_->data_type == resp3::type::simple_error ||
-                     node_->data_type == resp3::type::blob_error);
-}
-
-bool Value::is_null() const noexcept { return !node_ || node_->data_type == resp3::type::null; }
-
-bool Value::is_aggregate() const noexcept { return node_ && resp3::is_aggregate(node_->data_type); }
-
-std::string_view Value::text() const noexcept {
+std::string_view Value::other_text() const noexcept {
     if (is_null() || is_aggregate()) return {};
     auto text = node_->value;
     // A verbatim string begins with its format, as in "txt:".
-    if (node_->data_type == resp3::type::verbatim_string && text.size() >= 4) text.remove_prefix(4);
+    if (node_->data_type == Type::verbatim_string && text.size() >= 4) text.remove_prefix(4);
     return text;
 }
 
@@ -52,15 +43,6 @@ Value Value::operator[](std::size_t index) const noexcept {
     return *at;
 }
 
-Value::iterator& Value::iterator::operator++() noexcept {
-    auto const depth = node_->depth;
-    do {
-        ++node_;
-    } while (node_ != end_ && node_->depth > depth);
-    --left_;
-    return *this;
-}
-
 Value Response::operator[](std::size_t index) const noexcept {
     if (index >= replies_.size()) return {};
     auto const& reply = replies_[index];
@@ -74,7 +56,10 @@ void Response::clear() noexcept {
     replies_.clear();
 }
 
-void Response::begin_reply() { boost::redis::adapter::adapt2(tree_).on_init(); }
+void Response::begin_reply() {
+    if (expected_.nodes > 0 && replies_.empty()) tree_.reserve(expected_.bytes, expected_.nodes);
+    boost::redis::adapter::adapt2(tree_).on_init();
+}
 
 void Response::add(boost::redis::resp3::node_view const& node) {
     boost::system::error_code none;

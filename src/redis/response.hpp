@@ -19,11 +19,20 @@ public:
 
     Value() = default;
 
-    bool is_error() const noexcept;  ///< Redis refused; `text()` is its message.
-    bool is_null() const noexcept;
-    bool is_aggregate() const noexcept;  ///< Array, set, map or push.
+    bool is_error() const noexcept {  ///< Redis refused; `text()` is its message.
+        return node_ &&
+               (node_->data_type == Type::simple_error || node_->data_type == Type::blob_error);
+    }
+    bool is_null() const noexcept { return !node_ || node_->data_type == Type::null; }
+    bool is_aggregate() const noexcept {  ///< Array, set, map or push.
+        return node_ && boost::redis::resp3::is_aggregate(node_->data_type);
+    }
 
-    std::string_view text() const noexcept;  ///< Bytes of a string, number or error; else empty.
+    std::string_view text() const noexcept {  ///< Bytes of a string, number or error; else empty.
+        if (!node_) return {};
+        if (node_->data_type == Type::blob_string) return node_->value;
+        return other_text();
+    }
     /// The number of an integer reply or of decimal text; `otherwise` for anything else.
     std::int64_t integer(std::int64_t otherwise = 0) const noexcept;
 
@@ -38,7 +47,10 @@ public:
 private:
     friend class Response;
     using Node = boost::redis::resp3::node_view;
+    using Type = boost::redis::resp3::type;
     Value(Node const* node, Node const* end) : node_(node), end_(end) {}
+
+    std::string_view other_text() const noexcept;
 
     Node const* node_ = nullptr;
     Node const* end_ = nullptr;  // Of all nodes of the response.
@@ -55,7 +67,14 @@ public:
     iterator() = default;
 
     Value operator*() const noexcept { return {node_, end_}; }
-    iterator& operator++() noexcept;
+    iterator& operator++() noexcept {
+        auto const depth = node_->depth;
+        do {
+            ++node_;
+        } while (node_ != end_ && node_->depth > depth);
+        --left_;
+        return *this;
+    }
     iterator operator++(int) noexcept {
         auto before = *this;
         ++*this;
@@ -86,6 +105,8 @@ public:
     /// The reply to the command at `index`; null behind the last.
     Value operator[](std::size_t index) const noexcept;
     void clear() noexcept;
+    /// Memory for so much is set aside when the first reply comes, and not grown step by step.
+    void expect(std::size_t nodes, std::size_t bytes) { expected_ = {nodes, bytes}; }
 
     // For the session: how a reply is put in, node by node, and how some are exchanged.
     void begin_reply();
@@ -99,10 +120,15 @@ private:
         std::size_t node;
         bool replaced;
     };
+    struct Expected {
+        std::size_t nodes = 0;
+        std::size_t bytes = 0;
+    };
 
     boost::redis::resp3::flat_tree tree_;
     boost::redis::resp3::flat_tree replaced_;
     std::vector<Reply> replies_;
+    Expected expected_;
 };
 
 }  // namespace rollcall::redis

@@ -20,6 +20,10 @@ using redis::Value;
 
 constexpr std::size_t per_request = 64;
 
+// What is usual, generously: 12 fields and their values, and their text.
+constexpr std::size_t nodes_of_a_hash = 26;
+constexpr std::size_t bytes_of_a_hash = 512;
+
 // By how much the clocks of Redis and of this machine may drift apart between two reads before a
 // read has to be made again.
 constexpr Milliseconds clock_margin{2'000};
@@ -165,6 +169,9 @@ Task<Result<void>> InstanceReader::hashes(std::string const& service,
         auto const key = keys.instance(members[i].id);
         std::array<std::string_view, 1> const arguments{key};
         (*exchanges)[i / per_request].request.push("HGETALL", arguments);
+    }
+    for (auto& exchange : *exchanges) {
+        exchange.response.expect(per_request * nodes_of_a_hash, per_request * bytes_of_a_hash);
     }
     std::optional<Failure> failure;
     std::vector<InstanceEntryCodec::Field> fields;
