@@ -12,8 +12,7 @@ namespace rollcall::bench {
 struct Effort {
     bool brief = false;  ///< Only to see that all of it works.
     std::size_t repetitions = 9;
-    std::size_t operations = 20'000;  ///< Of each lap.
-    std::size_t discoveries = 20;     ///< Of each lap.
+    std::size_t operations = 20'000;  ///< Of each repetition.
 };
 
 /// Each needs a stage of its own, or one whose instances are registered.

@@ -61,8 +61,12 @@ std::string redis_version(Stage& stage) {
 
 void measure(Arguments const& arguments) {
     Effort effort;
-    if (arguments.quick) effort = {true, 1, 2'000, 2};
-    Stage stage;
+    if (arguments.quick) effort = {true, 1, 2'000};
+    Cores const cores;
+    cores.use_first();
+    rollcall::test::RedisServer const server;
+    cores.use_others();
+    Stage stage{server};
     auto const where = circumstances(redis_version(stage));
     std::cout << where.machine << ", Redis " << where.redis << ", commit " << where.commit
               << ", load average " << load_average() << '\n'

@@ -1,6 +1,7 @@
 #include "load/process.hpp"
 
 #include <cerrno>
+#include <sched.h>
 #include <spawn.h>
 #include <stdexcept>
 #include <sys/resource.h>
@@ -65,6 +66,29 @@ Microseconds own_cpu() {
     rusage usage{};
     ::getrusage(RUSAGE_SELF, &usage);
     return cpu_of(usage);
+}
+
+Cores::Cores() {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    if (::sched_getaffinity(0, sizeof set, &set) != 0) return;
+    for (int core = 0; core < CPU_SETSIZE; ++core) {
+        if (CPU_ISSET(core, &set)) all_.push_back(core);
+    }
+}
+
+void Cores::use_first() const { use(0, 1); }
+
+void Cores::use_others() const { use(1, all_.size()); }
+
+void Cores::use(std::size_t begin, std::size_t end) const {
+    if (all_.size() < 2) return;
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    for (auto i = begin; i < end; ++i) CPU_SET(all_[i], &set);
+    if (::sched_setaffinity(0, sizeof set, &set) != 0) {
+        throw std::system_error{errno, std::generic_category(), "sched_setaffinity"};
+    }
 }
 
 Ended run_program(std::vector<std::string> const& arguments) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,23 @@ using Microseconds = std::chrono::duration<double, std::micro>;
 
 /// User and system time of this process, all threads.
 Microseconds own_cpu();
+
+/// The cores that this process may use, shared out once: the first for Redis, the others for
+/// everything that calls it, so that neither is moved about between laps. With a single core: no
+/// share-out.
+class Cores {
+public:
+    Cores();
+
+    // For the calling thread and all that it starts afterwards.
+    void use_first() const;
+    void use_others() const;
+
+private:
+    void use(std::size_t begin, std::size_t end) const;
+
+    std::vector<int> all_;
+};
 
 struct Ended {
     std::string output;  ///< Of standard output.

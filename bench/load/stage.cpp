@@ -28,7 +28,6 @@ ClientOptions client_options(test::RedisServer const& server) {
     ClientOptions options;
     options.url = server.url();
     options.request_timeout = patience;
-    options.max_in_flight = Stage::max_in_flight;
     return options;
 }
 
@@ -66,8 +65,9 @@ Task<void> register_each(Stage& stage, Tickets& tickets) {
 
 }  // namespace
 
-Stage::Stage()
-    : redis_(server_),
+Stage::Stage(test::RedisServer const& server)
+    : server_(server),
+      redis_(server_),
       client_(client_options(server_)),
       port_(streaming::make_streaming_port(client_.core(), {})) {
     client_.wait_until_ready(patience);

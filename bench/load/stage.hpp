@@ -39,18 +39,20 @@ struct Lap {
     Microseconds client_cpu{0};
 };
 
-/// Everything that takes part: a Redis of our own, the library as the program uses it, and one
-/// service whose instances have ids of twelve digits, as redis-benchmark makes them.
+/// What takes part: a Redis, the library as the program uses it, and one service whose instances
+/// have ids of twelve digits, as redis-benchmark makes them.
 class Stage {
 public:
     static constexpr std::size_t instance_count = 1'000;
-    static constexpr std::size_t max_in_flight = 1'000;
+    /// Of operations. Redis is busy all the time from about half of this on.
+    static constexpr std::size_t in_flight = 256;
 
-    Stage();
+    explicit Stage(test::RedisServer const& server);
 
     test::RedisServer const& server() const noexcept { return server_; }
     test::RedisClient& redis() noexcept { return redis_; }
     LayoutPort& port() noexcept { return *port_; }
+    Client const& client() const noexcept { return client_; }
     redis::ClientCore& core() noexcept { return *client_.core(); }
     Deadline deadline() { return core().deadline(); }
 
@@ -90,7 +92,7 @@ private:
     };
     RedisState redis_state();
 
-    test::RedisServer server_;
+    test::RedisServer const& server_;
     test::RedisClient redis_;
     Client client_;
     std::unique_ptr<LayoutPort> port_;

@@ -1,18 +1,23 @@
+#include <chrono>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "load/cases.hpp"
 #include "load/rival.hpp"
 #include "load/statistics.hpp"
 
+#include "rollcall/streaming/service_provider.hpp"
+
 namespace rollcall::bench {
 namespace {
 
-constexpr std::size_t most = Stage::max_in_flight;
-constexpr std::size_t batch_size = 250;  // Heartbeats in one call of the port.
-constexpr std::size_t probe = 7;         // The instance whose script call is captured.
+constexpr std::size_t batch_size = 250;       // Heartbeats in one call.
+constexpr std::size_t batches_in_flight = 4;  // No more than 1,000 heartbeats.
+constexpr std::size_t probe = 7;              // The instance whose script call is captured.
 
 Task<void> register_some(Stage& stage, Tickets& tickets) {
     auto instance = stage.instance(0);
@@ -36,7 +41,8 @@ Task<void> heartbeat_some(Stage& stage, std::size_t batch, Tickets& tickets) {
 
 void register_many(Stage& stage, std::size_t count) {
     Tickets tickets{count};
-    stage.run(most, tickets, [&](Tickets& shared) { return register_some(stage, shared); });
+    stage.run(Stage::in_flight, tickets,
+              [&](Tickets& shared) { return register_some(stage, shared); });
 }
 
 void heartbeat_many(Stage& stage, std::size_t calls, std::size_t batch, std::size_t at_a_time) {
@@ -45,9 +51,21 @@ void heartbeat_many(Stage& stage, std::size_t calls, std::size_t batch, std::siz
               [&](Tickets& shared) { return heartbeat_some(stage, batch, shared); });
 }
 
+/// As an application does: one thread that waits for each batch.
+void heartbeat_by_provider(streaming::RedisServiceProvider& provider,
+                           std::vector<ServiceInstance> const& instances, std::size_t calls) {
+    for (std::size_t i = 0; i < calls; ++i) {
+        for (auto const result : provider.batch_send_heartbeats(instances)) {
+            if (result != streaming::HeartbeatResult::alive) {
+                throw std::runtime_error{"an instance is gone"};
+            }
+        }
+    }
+}
+
 /// The rate of `ours` against the rival's, then what an operation costs Redis and the client.
 std::vector<Figure> figures(std::string const& name, Series const& ours, Rival const& rival,
-                            double at_least, std::string const& what) {
+                            std::optional<double> at_least, std::string const& what) {
     auto const& theirs = rival.best();
     auto const figure = [&](std::string suffix, std::vector<double> const& values, std::string unit,
                             std::vector<double> const& others, std::string against) {
@@ -70,6 +88,10 @@ std::vector<Figure> figures(std::string const& name, Series const& ours, Rival c
     };
     all.front().at_least = at_least;
     return all;
+}
+
+void append(std::vector<Figure>& all, std::vector<Figure> const& more) {
+    all.insert(all.end(), more.begin(), more.end());
 }
 
 }  // namespace
@@ -98,22 +120,34 @@ std::vector<Figure> measure_heartbeats(Stage& stage, Effort const& effort) {
     };
     beat();  // Makes the script known to Redis.
     Rival rival{stage, stage.captured_script_call(probe, beat), effort};
+    streaming::HeartbeatConfig always;
+    always.heartbeat_interval = std::chrono::milliseconds::zero();
+    streaming::RedisServiceProvider provider{stage.client(), {}, always};
+    provider.start();
+    std::vector<ServiceInstance> instances;
+    for (std::size_t i = 0; i < Stage::instance_count; ++i) instances.push_back(stage.instance(i));
+
     Series single;
     Series batched;
+    Series provided;
+    auto const lap = [&](Series& series, std::size_t operations, auto const& work) {
+        series.add(stage.measure(work), operations);
+    };
     auto const operations = effort.operations;
     auto const batches = operations * 2 / batch_size;
+    auto const calls = operations * 2 / Stage::instance_count;
     for (std::size_t i = 0; i < effort.repetitions; ++i) {
-        single.add(stage.measure([&] { heartbeat_many(stage, operations, 1, most); }), operations);
+        lap(single, operations, [&] { heartbeat_many(stage, operations, 1, Stage::in_flight); });
         rival.repeat();
-        batched.add(
-            stage.measure([&] { heartbeat_many(stage, batches, batch_size, most / batch_size); }),
-            batches * batch_size);
+        lap(batched, batches * batch_size,
+            [&] { heartbeat_many(stage, batches, batch_size, batches_in_flight); });
+        lap(provided, calls * Stage::instance_count,
+            [&] { heartbeat_by_provider(provider, instances, calls); });
     }
+    std::string const one_a_call = "the same script, one heartbeat a call";
     auto all = figures("streaming.heartbeat", single, rival, 0.75, "the same script and arguments");
-    for (auto& figure : figures("streaming.heartbeat_batch", batched, rival, 1.35,
-                                "the same script, one heartbeat a call")) {
-        all.push_back(std::move(figure));
-    }
+    append(all, figures("streaming.heartbeat_batch", batched, rival, 1.35, one_a_call));
+    append(all, figures("streaming.provider.heartbeat_batch", provided, rival, {}, one_a_call));
     return all;
 }
 
