@@ -82,10 +82,11 @@ conclude() {
 
 # counted COMMAND…: runs a script that ends with that line, and adds its numbers.
 counted() {
-  local last
-  exec 3>&1
-  last=$("$@" | tee /dev/fd/3 | tail -n 1) || true
-  exec 3>&-
+  local line last=''
+  while IFS= read -r line; do
+    printf '%s\n' "$line"
+    last=$line
+  done < <("$@")
   if [[ $last =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]]; then
     passed=$((passed + BASH_REMATCH[1])) failed=$((failed + BASH_REMATCH[2]))
   else
