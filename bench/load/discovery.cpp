@@ -1,13 +1,15 @@
 #include <array>
 #include <hiredis/hiredis.h>
 #include <memory>
+#include <span>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "load/cases.hpp"
-#include "load/rival.hpp"
-#include "load/statistics.hpp"
+#include "load/series.hpp"
 
 #include "rollcall/streaming/service_consumer.hpp"
 
@@ -94,19 +96,6 @@ void must_be_good(streaming::Instances const& found, Stage const& stage) {
     }
 }
 
-Figure figure(std::string name, double value, std::vector<double> const& each,
-              std::string against) {
-    Figure result;
-    result.name = std::move(name);
-    result.value = value / 1'000;
-    result.unit = "ms";
-    result.ratio = median(each);
-    result.against = std::move(against);
-    result.spread = spread(each);
-    result.samples = each.size();
-    return result;
-}
-
 }  // namespace
 
 std::vector<Figure> measure_discovery(Stage& stage, Effort const& effort) {
@@ -149,17 +138,13 @@ std::vector<Figure> measure_discovery(Stage& stage, Effort const& effort) {
     }
 
     std::string const name = "streaming.discover_1000";
-    auto time =
-        figure(name, 1e6 / median(ours.per_second), ratios(ours.per_second, one_by_one.per_second),
-               "faster than 1+N round trips of a blocking client");
-    time.at_least = 10;
-    auto redis =
-        figure(name + ".redis_cpu", median(ours.redis_cpu),
-               ratios(ours.redis_cpu, pipelined.redis_cpu), "Redis CPU of bare pipelined HGETALLs");
+    auto rate = compare(name, ours.per_second, "1/s", one_by_one.per_second,
+                        "1+N round trips of a blocking client");
+    rate.at_least = 10;
+    auto redis = compare(name + ".redis_cpu", ours.redis_cpu, "us", pipelined.redis_cpu,
+                         "Redis CPU of bare pipelined HGETALLs");
     redis.at_most = 1.2;
-    auto client = figure(name + ".client_cpu", median(ours.client_cpu),
-                         ratios(ours.client_cpu, ours.redis_cpu), "Redis CPU of the same");
-    return {time, redis, client};
+    return {std::move(rate), std::move(redis), client_cpu(name, ours)};
 }
 
 }  // namespace rollcall::bench

@@ -13,13 +13,6 @@ constexpr std::size_t trials = 3;
 
 }  // namespace
 
-void Series::add(Lap const& lap, std::size_t operations) {
-    auto const count = static_cast<double>(operations);
-    per_second.push_back(count / lap.time.count());
-    redis_cpu.push_back(lap.redis_cpu.count() / count);
-    client_cpu.push_back(lap.client_cpu.count() / count);
-}
-
 Rival::Rival(Stage& stage, Command command, Effort const& effort)
     : stage_(stage), command_(std::move(command)), effort_(effort) {
     if (effort_.brief) {

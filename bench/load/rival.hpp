@@ -6,18 +6,10 @@
 
 #include "load/cases.hpp"
 #include "load/redis_benchmark.hpp"
+#include "load/series.hpp"
 #include "load/stage.hpp"
 
 namespace rollcall::bench {
-
-/// Rates and costs of one way to do something, one entry a repetition.
-struct Series {
-    std::vector<double> per_second = {};
-    std::vector<double> redis_cpu = {};   ///< Microseconds an operation.
-    std::vector<double> client_cpu = {};  ///< Microseconds an operation.
-
-    void add(Lap const& lap, std::size_t operations);
-};
 
 /// redis-benchmark with one command: tries all pipelinings briefly, then measures the most
 /// promising again in each repetition. The best by median counts.

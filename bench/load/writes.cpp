@@ -8,7 +8,7 @@
 
 #include "load/cases.hpp"
 #include "load/rival.hpp"
-#include "load/statistics.hpp"
+#include "load/series.hpp"
 
 #include "rollcall/streaming/service_provider.hpp"
 
@@ -67,27 +67,12 @@ void heartbeat_by_provider(streaming::RedisServiceProvider& provider,
 std::vector<Figure> figures(std::string const& name, Series const& ours, Rival const& rival,
                             std::optional<double> at_least, std::string const& what) {
     auto const& theirs = rival.best();
-    auto const figure = [&](std::string suffix, std::vector<double> const& values, std::string unit,
-                            std::vector<double> const& others, std::string against) {
-        auto const each = ratios(values, others);
-        Figure result;
-        result.name = name + std::move(suffix);
-        result.value = median(values);
-        result.unit = std::move(unit);
-        result.ratio = median(each);
-        result.against = std::move(against);
-        result.spread = spread(each);
-        result.samples = each.size();
-        return result;
-    };
     auto const them = rival.description() + ", " + what;
-    std::vector<Figure> all{
-        figure("", ours.per_second, "1/s", theirs.per_second, them),
-        figure(".redis_cpu", ours.redis_cpu, "us", theirs.redis_cpu, "Redis CPU under " + them),
-        figure(".client_cpu", ours.client_cpu, "us", ours.redis_cpu, "Redis CPU of the same"),
-    };
-    all.front().at_least = at_least;
-    return all;
+    auto rate = compare(name, ours.per_second, "1/s", theirs.per_second, them);
+    rate.at_least = at_least;
+    auto redis = compare(name + ".redis_cpu", ours.redis_cpu, "us", theirs.redis_cpu,
+                         "Redis CPU under " + them);
+    return {std::move(rate), std::move(redis), client_cpu(name, ours)};
 }
 
 void append(std::vector<Figure>& all, std::vector<Figure> const& more) {
