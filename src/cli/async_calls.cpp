@@ -68,6 +68,15 @@ void AsyncCalls::set_healthy(InstanceId const& id, bool on, Handler<Written> han
         std::move(handler));
 }
 
+void AsyncCalls::facts(Handler<ServerFacts> handler) {
+    // The core keeps no coroutine alive that would keep it alive: this one ends by its deadline.
+    start<ServerFacts>(
+        [&core = *backend_.core(), deadline = backend_.core()->deadline()] {
+            return server_facts(core, deadline);
+        },
+        std::move(handler));
+}
+
 void AsyncCalls::sweep_as_leader(std::chrono::milliseconds hold, Handler<SweepReport> handler) {
     start<SweepReport>(
         [hold, port = backend_.port(), deadline = backend_.core()->deadline()] {

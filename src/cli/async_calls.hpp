@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/backend.hpp"
+#include "cli/server_report.hpp"
 #include "redis/background.hpp"
 
 namespace rollcall::cli {
@@ -26,6 +27,7 @@ public:
     void deregister_instance(InstanceId const& id, Handler<Written> handler);
     void heartbeat(std::vector<InstanceId> ids, Handler<std::vector<Liveness>> handler);
     void set_healthy(InstanceId const& id, bool on, Handler<Written> handler);
+    void facts(Handler<ServerFacts> handler);
     void sweep_as_leader(std::chrono::milliseconds hold, Handler<SweepReport> handler);
 
 private:

@@ -61,7 +61,7 @@ private:
     /// A Redis that does not answer is a finding, too, with the exit code of its own.
     Exit examine(Backend const& backend, std::string const& address) {
         auto const& core = backend.core();
-        auto const facts = core->run([&core] { return server_facts(core, core->deadline()); });
+        auto const facts = core->run([&core] { return server_facts(*core, core->deadline()); });
         if (!facts) {
             findings_.push_back(connection(
                 Severity::problem, fmt::format("{}: {}", address, failure_text(facts.error()))));

@@ -9,11 +9,11 @@
 #include "cli/async_calls.hpp"
 #include "cli/commands.hpp"
 #include "cli/context.hpp"
+#include "cli/eviction_warning.hpp"
 #include "cli/failure_text.hpp"
 #include "cli/json_output.hpp"
 #include "cli/periods.hpp"
 #include "cli/signal_source.hpp"
-#include "cli/startup_warning.hpp"
 #include "redis/client_core.hpp"
 #include "redis/embedded_redis.hpp"
 
@@ -28,7 +28,11 @@ class Housekeeper {
 public:
     Housekeeper(boost::asio::io_context& loop, Backend const& backend,
                 std::chrono::milliseconds lease, Logger& logger)
-        : period_(sweep_period(lease)), logger_(logger), timer_(loop), calls_(backend, loop) {}
+        : period_(sweep_period(lease)),
+          logger_(logger),
+          timer_(loop),
+          calls_(backend, loop),
+          eviction_(loop, backend, logger) {}
 
     void sweep() {
         next_ = std::chrono::steady_clock::now() + period_;
@@ -46,6 +50,7 @@ private:
         } else {
             if (failing_) logger_.info("keeping house again");
             tell(*result);
+            eviction_.ask();
         }
         failing_ = !result;
         timer_.expires_at(next_);
@@ -72,6 +77,7 @@ private:
     std::chrono::steady_clock::time_point next_ = {};
     bool failing_ = false;
     AsyncCalls calls_;
+    EvictionWarning eviction_;
 };
 
 /// How the user started this program.
@@ -109,14 +115,13 @@ public:
             });
         }
         {
-            warn_of_eviction(context);
             Housekeeper housekeeper{loop, context.backend(), context.settings().lease,
                                     context.logger()};
             housekeeper.sweep();
             announce(context, server.has_value());
             loop.run();
         }
-        context.backend().yield_sweeping();
+        if (exit == Exit::done) context.backend().yield_sweeping();
         // Before the server goes, so that nobody complains of the lost connection.
         context.close();
         return exit;

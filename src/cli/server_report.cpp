@@ -108,12 +108,12 @@ std::string_view ServerFacts::value(std::string_view name) const {
     return line == info.end() ? std::string_view{} : std::string_view{line->second};
 }
 
-Task<Result<ServerFacts>> server_facts(std::shared_ptr<redis::ClientCore> core, Deadline deadline) {
+Task<Result<ServerFacts>> server_facts(redis::ClientCore& core, Deadline deadline) {
     redis::Response response;
     // The first answer may have waited for the connection: only the second is timed.
     redis::Request ping;
     ping.push("PING");
-    auto const reached = co_await core->session().exec(ping, response, deadline);
+    auto const reached = co_await core.session().exec(ping, response, deadline);
     if (!reached) co_return reached.error();
     if (response[0].is_error()) co_return redis::failure_of(response[0], "PING");
 
@@ -121,7 +121,7 @@ Task<Result<ServerFacts>> server_facts(std::shared_ptr<redis::ClientCore> core, 
     request.push("TIME");
     request.push("INFO");
     auto const begin = now();
-    auto const asked = co_await core->session().exec(request, response, deadline);
+    auto const asked = co_await core.session().exec(request, response, deadline);
     if (!asked) co_return asked.error();
     ServerFacts facts;
     facts.round_trip = now() - begin;

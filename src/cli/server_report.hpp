@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -27,8 +26,8 @@ struct ServerFacts {
     std::string_view value(std::string_view name) const;
 };
 
-/// Asks a Redis for its facts: one round trip.
-Task<Result<ServerFacts>> server_facts(std::shared_ptr<redis::ClientCore> core, Deadline deadline);
+/// Asks a Redis for its facts: two round trips. `core` must outlive the call.
+Task<Result<ServerFacts>> server_facts(redis::ClientCore& core, Deadline deadline);
 
 /// What the facts mean for a registry.
 std::vector<Finding> server_findings(ServerFacts const& facts);

@@ -1,5 +1,6 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
+#include <stdexcept>
 
 #include "cli/commands.hpp"
 #include "cli/context.hpp"
@@ -62,9 +63,7 @@ public:
         std::vector<Row> rows;
         Counts total;
         for (auto const& service : backend.services()) {
-            Query const query{service.service, ListScope::everything, {}, {}};
-            Counts counts;
-            for (auto const& found : backend.instances(query)) counts.add(found);
+            auto const counts = count(context, service);
             total.add(counts);
             rows.emplace_back(service.service, counts);
         }
@@ -77,6 +76,19 @@ public:
     }
 
 private:
+    /// A name that no reader can look up still counts: its instances are there.
+    static Counts count(Context& context, ServiceSummary const& service) {
+        Counts counts;
+        try {
+            Query const query{service.service, ListScope::everything, {}, {}};
+            for (auto const& found : context.backend().instances(query)) counts.add(found);
+        } catch (std::invalid_argument const& error) {
+            context.logger().warning(error.what());
+            counts.instances = service.instances;
+        }
+        return counts;
+    }
+
     static void print_json(Context& context, std::vector<Row> const& rows, Counts const& total) {
         boost::json::array services;
         for (auto const& [name, counts] : rows) {

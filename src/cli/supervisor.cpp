@@ -46,6 +46,7 @@ Supervisor::Supervisor(boost::asio::io_context& loop, SignalSource& signals, Bac
       logger_(logger),
       timer_(loop),
       calls_(backend, loop),
+      eviction_(loop, backend, logger),
       health_(loop, {instance_.host, "127.0.0.1", "::1"}, instance_.port),
       machine_(options_.timetable, random_share()) {}
 
@@ -157,6 +158,7 @@ void Supervisor::perform(Say const& action) {
         case Notice::cannot_register:
             return logger_.warning("cannot register yet, will keep trying: " + last_failure_);
         case Notice::registered:
+            eviction_.ask();
             return logger_.info("registered " + name);
         case Notice::registered_again:
             return logger_.info("registered again " + name);

@@ -8,6 +8,7 @@
 
 #include "cli/async_calls.hpp"
 #include "cli/child_process.hpp"
+#include "cli/eviction_warning.hpp"
 #include "cli/health_check.hpp"
 #include "cli/logger.hpp"
 #include "cli/run_machine.hpp"
@@ -63,6 +64,7 @@ private:
     Logger& logger_;
     boost::asio::steady_timer timer_;
     AsyncCalls calls_;
+    EvictionWarning eviction_;
     HealthCheck health_;
     RunMachine machine_;
     std::optional<ChildProcess> child_ = {};

@@ -14,6 +14,7 @@
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 namespace rollcall::test {
@@ -87,9 +88,10 @@ int listen_on(int port) {
     return socket;
 }
 
-void answer(int listener, std::optional<std::string> const& sick) {
+void answer(int listener, Words const& words) {
     auto const peer = ::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
-    if (peer < 0) return;
+    if (peer < 0 || words.has("mute")) return;
+    auto const sick = words.value("sick");
     char request[2'048];
     pollfd ready{peer, POLLIN, 0};
     // Who only connects sends nothing and closes.
@@ -111,14 +113,17 @@ sigset_t all_signals() {
 }
 
 void start_orphan() {
-    auto const pid = ::fork();
-    if (pid == 0) {
-        ::close(STDOUT_FILENO);
-        ::close(STDERR_FILENO);
-        ::sleep(1);
+    auto const parent = ::fork();
+    if (parent == 0) {
+        auto const orphan = ::fork();
+        if (orphan == 0) {
+            ::poll(nullptr, 0, 200);
+            ::_exit(0);
+        }
+        tell("orphan " + std::to_string(orphan));
         ::_exit(0);
     }
-    tell("orphan " + std::to_string(pid));
+    ::waitpid(parent, nullptr, 0);
 }
 
 class Child {
@@ -135,7 +140,7 @@ public:
             pollfd ready[]{{signals_, POLLIN, 0}, {listener_, POLLIN, 0}};
             ::poll(ready, 2, 20);
             if (ready[0].revents) take_signal();
-            if (listener_ >= 0 && ready[1].revents) answer(listener_, words_.value("sick"));
+            if (listener_ >= 0 && ready[1].revents) answer(listener_, words_);
             if (listener_ < 0 && passed(words_.number("late", 0))) start_listening();
             if (words_.value("crash") && passed(words_.number("crash", 0))) std::abort();
         }

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <fstream>
 #include <linux/close_range.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -25,6 +26,14 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
     for (auto& text : texts) result.push_back(text.data());
     result.push_back(nullptr);
     return result;
+}
+
+/// In the child: a session of its own on that terminal.
+void become_foreground_of(std::filesystem::path const& terminal) {
+    ::setsid();
+    auto const descriptor = ::open(terminal.c_str(), O_RDWR | O_CLOEXEC);
+    ::ioctl(descriptor, TIOCSCTTY, 0);
+    ::dup2(descriptor, STDIN_FILENO);
 }
 
 int create(std::filesystem::path const& file) {
@@ -57,7 +66,9 @@ Program::Program(ProgramOptions const& options) {
     if (pid_ == 0) {
         ::prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (::getppid() != parent) ::_exit(1);
+        ::prctl(PR_SET_CHILD_SUBREAPER, options.takes_orphans ? 1 : 0);
         ::dup2(null, STDIN_FILENO);
+        if (!options.terminal.empty()) become_foreground_of(options.terminal);
         ::dup2(out, STDOUT_FILENO);
         ::dup2(err, STDERR_FILENO);
         std::signal(SIGPIPE, SIG_DFL);
@@ -112,13 +123,12 @@ CliTest::~CliTest() {
     for (int const socket : reserved_) ::close(socket);
 }
 
-Program CliTest::start(Arguments arguments, std::optional<int> hand_on) {
-    ProgramOptions options;
-    options.arguments = std::move(arguments);
-    options.environment = environment_;
-    options.folder = home();
-    options.hand_on = hand_on;
-    return Program{options};
+ProgramOptions CliTest::options(Arguments arguments) const {
+    ProgramOptions result;
+    result.arguments = std::move(arguments);
+    result.environment = environment_;
+    result.folder = home();
+    return result;
 }
 
 Outcome CliTest::must(Arguments const& arguments) {

@@ -30,7 +30,9 @@ struct ProgramOptions {
     std::map<std::string, std::string> environment = {};  ///< All of it, besides PATH.
     std::filesystem::path folder = {};                    ///< For what it prints.
     std::optional<int> output = {};                       ///< Its standard output, if not a file.
-    std::optional<int> hand_on = {};  ///< A further descriptor; it gets no others.
+    std::filesystem::path terminal = {};  ///< Becomes its controlling terminal and its input.
+    bool takes_orphans = false;           ///< As the first process of a container does.
+    std::optional<int> hand_on = {};      ///< A further descriptor; it gets no others.
 };
 
 /// The program under test as a process; killed with its owner, and with the test.
@@ -70,7 +72,8 @@ protected:
     std::filesystem::path const& home() const noexcept { return home_.path(); }
     std::map<std::string, std::string>& environment() noexcept { return environment_; }
 
-    Program start(Arguments arguments, std::optional<int> hand_on = {});
+    ProgramOptions options(Arguments arguments) const;
+    Program start(Arguments arguments) { return Program{options(std::move(arguments))}; }
     Outcome run(Arguments arguments) { return start(std::move(arguments)).wait(); }
     /// The same, where anything but exit code 0 fails the test.
     Outcome must(Arguments const& arguments);

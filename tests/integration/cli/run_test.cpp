@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <fstream>
 #include <gmock/gmock.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "program.hpp"
@@ -22,14 +23,32 @@ protected:
     std::string port() const { return std::to_string(port_); }
 
     /// `run --service web` with further options and the words of the child.
-    Program supervise(Arguments options, Arguments words, std::optional<int> hand_on = {}) {
+    ProgramOptions supervised_options(Arguments further, Arguments words) {
         Arguments arguments{"run",       "--service", "web",     "--port",  port(), "--host",
                             "127.0.0.1", "--id",      "web-one", "--lease", lease_};
-        arguments.insert(arguments.end(), options.begin(), options.end());
+        arguments.insert(arguments.end(), further.begin(), further.end());
         words.insert(words.begin(), "port=" + port());
         auto const command = child(std::move(words));
         arguments.insert(arguments.end(), command.begin(), command.end());
-        return start(std::move(arguments), hand_on);
+        return options(std::move(arguments));
+    }
+    Program supervise(Arguments further, Arguments words) {
+        return Program{supervised_options(std::move(further), std::move(words))};
+    }
+
+    static pid_t child_of(Program const& program) {
+        auto const pid = std::to_string(program.pid());
+        std::ifstream file{"/proc/" + pid + "/task/" + pid + "/children"};
+        pid_t child = 0;
+        file >> child;
+        return child;
+    }
+    /// `R`, `S`, `T`… as in proc(5).
+    static char state_of(pid_t pid) {
+        std::ifstream file{"/proc/" + std::to_string(pid) + "/stat"};
+        std::string const text{std::istreambuf_iterator<char>{file}, {}};
+        auto const end = text.rfind(") ");
+        return end == std::string::npos ? '?' : text[end + 2];
     }
 
     bool listed(std::size_t expected = 1) {
@@ -141,7 +160,9 @@ TEST_F(RunTest, GivesTheCommandItsArgumentsAndNothingOfOurs) {
 TEST_F(RunTest, HandsOnWhatItsOwnParentHandedOn) {
     auto const descriptor = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
     ASSERT_GT(descriptor, 2);
-    auto const outcome = supervise({}, {"show"}, descriptor).wait();
+    auto handing_on = supervised_options({}, {"show"});
+    handing_on.hand_on = descriptor;
+    auto const outcome = Program{handing_on}.wait();
     EXPECT_THAT(outcome.out,
                 HasSubstr("descriptor 2\ndescriptor " + std::to_string(descriptor) + "\nSigBlk"));
     ::close(descriptor);
@@ -154,11 +175,57 @@ TEST_F(RunTest, AUrlOfTheCommandLineIsNotHandedOn) {
     EXPECT_THAT(outcome.out, HasSubstr("no url\n"));
 }
 
-TEST_F(RunTest, ReapsOrphansThatBecomeItsOwnAndEndsWithItsCommand) {
-    auto program = supervise({}, {"orphan", "code=3"});
+TEST_F(RunTest, ReapsOrphansThatBecomeItsOwn) {
+    auto taking = supervised_options({}, {"orphan"});
+    taking.takes_orphans = true;
+    Program program{taking};
+    pid_t orphan = 0;
+    ASSERT_TRUE(eventually([&] {
+        auto const out = program.out();
+        auto const at = out.find("orphan ");
+        if (at == std::string::npos || out.find('\n', at) == std::string::npos) return false;
+        orphan = std::atoi(out.c_str() + at + 7);
+        return true;
+    }));
+    EXPECT_TRUE(eventually([&] { return ::kill(orphan, 0) != 0; })) << "no zombie is left";
+    EXPECT_TRUE(listed()) << "it is not the command";
+}
+
+// The terminal sends to the whole foreground group: the command must not be in it.
+TEST_F(RunTest, CtrlCDeregistersBeforeTheCommandHearsOfIt) {
+    auto const terminal = ::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+    ASSERT_TRUE(terminal >= 0 && ::grantpt(terminal) == 0 && ::unlockpt(terminal) == 0);
+    auto at_terminal = supervised_options({}, {"code=5"});
+    at_terminal.terminal = ::ptsname(terminal);
+    Program program{at_terminal};
     ASSERT_TRUE(listed());
+    ASSERT_EQ(::write(terminal, "\x03", 1), 1);
+    ASSERT_TRUE(listed(0));
+    EXPECT_THAT(program.out(), Not(HasSubstr("signal")));
+    EXPECT_EQ(program.wait().code, 5);
+    EXPECT_THAT(program.out(), HasSubstr("signal 2\n"));
+    ::close(terminal);
+}
+
+TEST_F(RunTest, IsSuspendedAndResumedTogetherWithItsCommand) {
+    lease_ = "60s";
+    auto program = supervise({}, {});
+    ASSERT_TRUE(listed());
+    auto const command = child_of(program);
+    program.signal(SIGTSTP);
+    EXPECT_TRUE(
+        eventually([&] { return state_of(command) == 'T' && state_of(program.pid()) == 'T'; }));
+    program.signal(SIGCONT);
+    EXPECT_TRUE(eventually([&] { return state_of(command) != 'T'; }));
     program.signal(SIGTERM);
-    EXPECT_EQ(program.wait().code, 3);
+    EXPECT_EQ(program.wait().code, 0);
+}
+
+TEST_F(RunTest, WarnsOfARedisThatMayEvict) {
+    redis().must({"CONFIG", "SET", "maxmemory-policy", "allkeys-lru"});
+    auto program = supervise({}, {});
+    EXPECT_TRUE(eventually(
+        [&] { return program.err().find("maxmemory-policy allkeys-lru") != std::string::npos; }));
 }
 
 TEST_F(RunTest, AKilledSupervisorLeavesItsCommandASigterm) {
@@ -201,6 +268,17 @@ TEST_F(RunTest, WhatFailsItsCheckFromTheBeginningIsRegisteredAsUnhealthy) {
     EXPECT_EQ(count("web"), 0u);
     std::filesystem::remove(sick);
     EXPECT_TRUE(listed());
+}
+
+TEST_F(RunTest, AnAnswerThatNeverComesFailsTheCheck) {
+    auto program = supervise(
+        {"--check", "http:/", "--check-interval", "50ms", "--check-timeout", "100ms"}, {"mute"});
+    ASSERT_TRUE(eventually([&] { return list("web", {"--all"}).size() == 1; }));
+    EXPECT_EQ(count("web"), 0u);
+    program.signal(SIGTERM);
+    program.wait();
+    auto connected = supervise({"--check", "tcp"}, {"mute"});
+    EXPECT_TRUE(listed()) << "it lets connect";
 }
 
 TEST_F(RunTest, RegistersAgainAfterRedisCameBackEmpty) {
