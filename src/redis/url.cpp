@@ -192,7 +192,8 @@ Url Url::parse(std::string_view text) {
     for (char const c : text) {
         if (static_cast<unsigned char>(c) <= 0x20 || c == 0x7f) {
             throw std::invalid_argument(
-                "url: must hold no white space, NUL or other control character");
+                "url: must hold no white space, NUL or other control character; the user part must "
+                "be percent-encoded");
         }
     }
     Url url;

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "streaming/service_keys.hpp"
 #include "streaming/survey.hpp"
 
 namespace rollcall::streaming {
@@ -166,6 +167,27 @@ Finding note(Severity severity, std::string text) {
     return result;
 }
 
+/// Whether this user may tell subscribers; none when Redis cannot say.
+Task<std::optional<Finding>> publishing(RegistryLuaScriptExecutor const& scripts,
+                                        Deadline deadline) {
+    auto const channel = ServiceKeys{scripts.keys().prefix(), "any"}.changes();
+    redis::Request request;
+    redis::Response response;
+    std::array<std::string_view, 3> const arguments{
+        "return redis.acl_check_cmd('PUBLISH', ARGV[1], '') and 1 or 0", "0", channel};
+    request.push("EVAL", arguments);
+    auto const outcome = co_await scripts.core().session().exec(request, response, deadline);
+    if (outcome.has_error() || response[0].is_error()) co_return std::nullopt;
+    if (response[0].integer(1) != 0) co_return std::nullopt;
+    Finding result;
+    result.severity = Severity::problem;
+    result.topic = "publish";
+    result.text = "this user may not publish on channels such as " + channel +
+                  ": subscribers are not told of its changes; it lacks the ACL rule +publish or &" +
+                  ServiceKeys{scripts.keys().prefix(), "*"}.changes();
+    co_return result;
+}
+
 }  // namespace
 
 Task<Result<std::vector<Finding>>> examine(RegistryLuaScriptExecutor const& scripts,
@@ -176,6 +198,8 @@ Task<Result<std::vector<Finding>>> examine(RegistryLuaScriptExecutor const& scri
     auto const faults = sort(*seen, scripts.keys(), scripts.lease());
 
     std::vector<Finding> findings;
+    auto may_not_publish = co_await publishing(scripts, deadline);
+    if (may_not_publish) findings.push_back(*std::move(may_not_publish));
     for (auto const* fault : faults.all()) {
         if (auto finding = fault->finding()) findings.push_back(*std::move(finding));
     }
