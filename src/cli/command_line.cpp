@@ -230,8 +230,9 @@ public:
 
         run_cli11(arguments);
         CommandLine line;
-        if (auto const* asked = help_asked(); asked || version_) {
-            line.help = asked ? asked->help() : fmt::format("rollcall {}\n", version());
+        if (help_requested_ || version_) {
+            // Of the innermost command that was named.
+            line.help = help_requested_ ? app_.help() : fmt::format("rollcall {}\n", version());
             return line;
         }
         auto extras = plain_extras(selected ? selected->app : &app_);
@@ -329,14 +330,6 @@ private:
         } catch (CLI::ParseError const& error) {
             throw UsageError{without_credentials(error.what())};
         }
-    }
-
-    /// The innermost command that was named, when help was asked for.
-    CLI::App const* help_asked() const {
-        if (!help_requested_) return nullptr;
-        CLI::App const* app = &app_;
-        while (!app->get_subcommands().empty()) app = app->get_subcommands().front();
-        return app;
     }
 
     /// What CLI11 took for no option and no first positional; an option there is unknown.

@@ -126,6 +126,7 @@ TEST(CommandLine, PrintsHelpWithAnExampleForEachCommand) {
         EXPECT_THAT(parse_command_line({"--help"}).help, HasSubstr(words.front()));
         words.emplace_back("--help");
         auto const help = parse_command_line(words).help;
+        EXPECT_THAT(help, HasSubstr("Usage: rollcall " + name + " ")) << name;
         EXPECT_THAT(help, HasSubstr(std::string{row.example})) << name;
         EXPECT_THAT(help, HasSubstr(std::string{row.summary})) << name;
         words.pop_back();
