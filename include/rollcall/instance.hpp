@@ -24,8 +24,8 @@ struct ServiceInstance {
         {};  ///< Empty when registering: made from the address, in the layout's own form.
     std::string scheme = "http";  ///< `protocol` in one design, `schema` in the other.
     std::string host = {};        ///< Name or address; IPv6 without brackets.
-    int port = 0;  ///< 0…65535 when registering, 0 meaning the scheme's default; reads pass on any
-                   ///< int32 that a peer stored.
+    int port = 0;  ///< 0…65535 when registering, 0 meaning the scheme's default; reads resolve that
+                   ///< and pass on any larger int32 that a peer stored.
     int weight = 1;  ///< Share of new traffic; 0 means none (Java's balancers count it as 1).
     bool ephemeral =
         true;  ///< Expires without heartbeats; a persistent instance stays until deregistered.
