@@ -61,8 +61,6 @@ Log::Log(LogCallback callback) {
     state_->callback = std::move(callback);
 }
 
-Log::~Log() = default;
-
 void Log::write(LogLevel level, std::string_view kind, std::string_view text) const noexcept {
     if (!state_) return;
     try {
@@ -76,7 +74,7 @@ void Log::write(LogLevel level, std::string_view kind, std::string_view text) co
         if (*left_out > 0) message += " (" + std::to_string(*left_out) + " like it left out)";
         state_->callback(level, message);
     } catch (...) {
-        // A message that cannot be written has nowhere to go.
+        return;  // A message that cannot be written has nowhere to go.
     }
 }
 

@@ -40,9 +40,6 @@ private:
 class Log {
 public:
     explicit Log(LogCallback callback = {});
-    ~Log();
-    Log(Log const&) = default;
-    Log& operator=(Log const&) = default;
 
     /// `kind` is a short constant name of the situation, used for rate limiting; `text` may hold
     /// untrusted bytes, which are escaped.

@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdexcept>
+#include <thread>
 #include <unistd.h>
 
 namespace rollcall::redis {
@@ -62,7 +63,7 @@ public:
     SignalBlock& operator=(SignalBlock const&) = delete;
 
 private:
-    sigset_t before_;
+    sigset_t before_{};
 };
 
 bool is_cancellation(std::exception_ptr const& error) {
@@ -123,6 +124,11 @@ struct ClientCore::Loop {
     Event ended;
 };
 
+struct ClientCore::Running {
+    std::shared_ptr<Loop> loop;  // Shared with the thread.
+    std::thread thread;
+};
+
 struct Background::State {
     void cancel() {
         cancelled = true;
@@ -155,30 +161,35 @@ ClientCore::ClientCore(ClientOptions options, SessionOptions session)
       url_(session.url),
       request_timeout_(options.request_timeout),
       owner_(::getpid()),
-      loop_(std::make_shared<Loop>(std::move(session), log_)) {
+      running_(std::make_unique<Running>()) {
+    running_->loop = std::make_shared<Loop>(std::move(session), log_);
     SignalBlock const block;
-    thread_ = std::thread{[loop = loop_] { loop->run(); }};
+    running_->thread = std::thread{[loop = running_->loop] { loop->run(); }};
 }
 
 ClientCore::~ClientCore() {
     if (closed()) {
         // The thread is the parent's, and so are the sockets and what epoll watches: even closing
         // them properly would speak on the parent's connection.
-        new std::shared_ptr<Loop>{std::move(loop_)};
-        new std::thread{std::move(thread_)};
+        static_cast<void>(running_.release());
         return;
     }
-    loop_->stop();
-    if (!on_io_thread() && loop_->ended.wait_for(patience_at_end)) {
-        thread_.join();
+    auto& [loop, thread] = *running_;
+    loop->stop();
+    if (!on_io_thread() && loop->ended.wait_for(patience_at_end)) {
+        thread.join();
     } else {
-        thread_.detach();
+        thread.detach();
     }
 }
 
-Session& ClientCore::session() noexcept { return loop_->session; }
+Session& ClientCore::session() noexcept { return running_->loop->session; }
 
-asio::io_context& ClientCore::io() noexcept { return loop_->io; }
+asio::io_context& ClientCore::io() noexcept { return running_->loop->io; }
+
+bool ClientCore::on_io_thread() const noexcept {
+    return std::this_thread::get_id() == running_->thread.get_id();
+}
 
 bool ClientCore::closed() const noexcept { return ::getpid() != owner_; }
 
@@ -188,9 +199,9 @@ std::optional<Failure> ClientCore::run_to_end(std::function<Task<void>()> const&
     auto const self = shared_from_this();
     Event ended;
     std::exception_ptr error;
-    asio::post(loop_->io, [&] {
+    asio::post(io(), [&] {
         try {
-            asio::co_spawn(loop_->io.get_executor(), make(), [&](std::exception_ptr thrown) {
+            asio::co_spawn(io().get_executor(), make(), [&](std::exception_ptr thrown) {
                 error = std::move(thrown);
                 ended.set();
             });
@@ -207,7 +218,7 @@ std::optional<Failure> ClientCore::run_to_end(std::function<Task<void>()> const&
 Background ClientCore::spawn(std::function<Task<void>()> make) {
     if (closed()) return {};
     auto state = std::make_shared<Background::State>();
-    asio::post(loop_->io, [loop = loop_.get(), state, make = std::move(make)] {
+    asio::post(io(), [loop = running_->loop.get(), state, make = std::move(make)] {
         auto on_end = [loop, state](std::exception_ptr thrown) {
             if (thrown && !is_cancellation(thrown)) {
                 loop->log.write(LogLevel::error, "background",

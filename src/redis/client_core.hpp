@@ -6,7 +6,6 @@
 #include <optional>
 #include <string>
 #include <sys/types.h>
-#include <thread>
 #include <type_traits>
 #include <utility>
 
@@ -71,6 +70,7 @@ public:
 private:
     friend class Background;
     struct Loop;
+    struct Running;
 
     ClientCore(ClientOptions options, SessionOptions session);
 
@@ -79,14 +79,13 @@ private:
         outcome.emplace(co_await std::move(task));
     }
     std::optional<Failure> run_to_end(std::function<Task<void>()> const& make);
-    bool on_io_thread() const noexcept { return std::this_thread::get_id() == thread_.get_id(); }
+    bool on_io_thread() const noexcept;
 
     Log const log_;
     Url const url_;
     std::chrono::milliseconds const request_timeout_;
-    pid_t const owner_;           // The process that has the thread.
-    std::shared_ptr<Loop> loop_;  // Shared with the thread.
-    std::thread thread_;
+    pid_t const owner_;  // The process that has the thread.
+    std::unique_ptr<Running> running_;
 };
 
 }  // namespace rollcall::redis

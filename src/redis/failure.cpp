@@ -27,7 +27,9 @@ errc meaning_of(std::string_view text) {
     }
     // These have no word of their own. A right that a script lacks is told in a sentence: Redis
     // 7.0 in the first form, later ones in the second.
-    auto const says = [text](std::string_view part) { return text.find(part) != text.npos; };
+    auto const says = [text](std::string_view part) {
+        return text.find(part) != std::string_view::npos;
+    };
     if (says("The user executing the script can't") || says("ACL failure in script")) {
         return errc::access_denied;
     }

@@ -78,13 +78,11 @@ public:
     /// What the pipeline needs of its surroundings.
     class Host {
     public:
+        virtual ~Host() = default;
         virtual void send(Flight& flight) = 0;     ///< Must end in `landed`, not from within.
         virtual void schedule_turn() = 0;          ///< Must call `turn()` soon, not from within.
         virtual void expect(Deadline moment) = 0;  ///< `expire` is worth calling then.
         virtual std::string why_not_connected() const = 0;
-
-    protected:
-        ~Host() = default;
     };
 
     Pipeline(Host& host, std::size_t max_in_flight, Deadline now);

@@ -125,7 +125,7 @@ std::string last_lines(std::string text) {
     auto begin = text.size();
     for (std::size_t lines = 0; lines < last_words_lines && begin != 0; ++lines) {
         auto const found = text.rfind('\n', begin - 1);
-        begin = found == text.npos ? 0 : found;
+        begin = found == std::string::npos ? 0 : found;
     }
     return text.substr(std::min(text.find_first_not_of('\n', begin), text.size()));
 }

@@ -20,9 +20,8 @@ std::int64_t Value::integer(std::int64_t otherwise) const noexcept {
     if (node_->data_type == resp3::type::boolean) return node_->value == "t" ? 1 : 0;
     auto const digits = text();
     std::int64_t number = 0;
-    auto const* const last = digits.data() + digits.size();
-    auto const [end, error] = std::from_chars(digits.data(), last, number);
-    return error == std::errc{} && end == last ? number : otherwise;
+    auto const [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    return error == std::errc{} && end == digits.data() + digits.size() ? number : otherwise;
 }
 
 std::size_t Value::size() const noexcept {

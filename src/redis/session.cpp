@@ -15,7 +15,7 @@ public:
     using executor_type = asio::io_context::executor_type;
 
     Submit(executor_type executor, Pipeline& pipeline, Operation& operation)
-        : executor_(executor), pipeline_(&pipeline), operation_(&operation) {}
+        : executor_(std::move(executor)), pipeline_(&pipeline), operation_(&operation) {}
 
     executor_type get_executor() const noexcept { return executor_; }
 

@@ -16,6 +16,7 @@
 namespace rollcall::redis {
 namespace {
 
+constexpr auto npos = std::string_view::npos;
 constexpr std::size_t longest_host = 253;
 constexpr char const* forms =
     "redis://[user:password@]host[:port][/db] or unix://[user:password@]/path[?db=N]";
@@ -71,12 +72,12 @@ std::string decode(std::string_view text) {
 }
 
 void parse_user_part(std::string_view text, Url& url) {
-    if (text.find_first_of("@/?#") != text.npos) {
+    if (text.find_first_of("@/?#") != npos) {
         refuse_url("user part",
                    "must be percent-encoded: '@' as %40, '/' as %2F, '?' as %3F, '#' as %23");
     }
     auto const colon = text.find(':');
-    if (colon == text.npos) refuse_url("user part", "must be user:password@ or :password@");
+    if (colon == npos) refuse_url("user part", "must be user:password@ or :password@");
     url.user = decode(text.substr(0, colon));
     url.password = decode(text.substr(colon + 1));
 }
@@ -124,7 +125,7 @@ void parse_address(std::string_view text, Url& url) {
     std::string_view rest;
     if (text.starts_with('[')) {
         auto const end = text.find(']');
-        if (end == text.npos) refuse_url("host", "the closing bracket is missing");
+        if (end == npos) refuse_url("host", "the closing bracket is missing");
         auto const host = text.substr(1, end - 1);
         check_ipv6(host);
         url.host = host;
@@ -144,21 +145,21 @@ void parse_address(std::string_view text, Url& url) {
 }
 
 void parse_tcp(std::string_view text, Url& url) {
-    if (auto const at = text.rfind('@'); at != text.npos) {
+    if (auto const at = text.rfind('@'); at != npos) {
         parse_user_part(text.substr(0, at), url);
         text.remove_prefix(at + 1);
     }
-    if (text.find_first_of("?#") != text.npos) {
+    if (text.find_first_of("?#") != npos) {
         refuse_url("redis://", "takes nothing behind the database, neither '?' nor '#'");
     }
     auto const slash = text.find('/');
     parse_address(text.substr(0, slash), url);
-    if (slash != text.npos && slash + 1 < text.size()) parse_database(text.substr(slash + 1), url);
+    if (slash != npos && slash + 1 < text.size()) parse_database(text.substr(slash + 1), url);
 }
 
 void parse_unix(std::string_view text, Url& url) {
     // A path may hold an '@'; then it begins where the user part would.
-    if (auto const at = text.rfind('@'); !text.starts_with('/') && at != text.npos) {
+    if (auto const at = text.rfind('@'); !text.starts_with('/') && at != npos) {
         // The user part ends at the '@' before the path; what follows may be in the path.
         auto const first = std::min(text.find("@/"), at);
         parse_user_part(text.substr(0, first), url);
@@ -173,7 +174,7 @@ void parse_unix(std::string_view text, Url& url) {
         refuse_url("path", path, "must be at most 107 bytes, the limit for a socket");
     }
     url.unix_socket = path;
-    if (question == text.npos) return;
+    if (question == npos) return;
     auto const parameter = text.substr(question + 1);
     constexpr std::string_view name = "db=";
     if (!parameter.starts_with(name)) refuse_url("parameter", parameter, "only db=N is known");
@@ -223,7 +224,7 @@ std::string Url::to_string() const {
     if (!unix_socket.empty()) {
         return "unix://" + unix_socket + (database ? "?db=" + std::to_string(database) : "");
     }
-    auto const bracketed = host.find(':') != host.npos ? '[' + host + ']' : host;
+    auto const bracketed = host.find(':') != npos ? '[' + host + ']' : host;
     return "redis://" + bracketed + ':' + std::to_string(port) +
            (database ? '/' + std::to_string(database) : "");
 }

@@ -73,6 +73,7 @@ TEST_F(Core, ManyLiveSideBySideAndLeaveNoThread) {
     auto const before = threads_of_this_process();
     {
         std::vector<test::Core> cores;
+        cores.reserve(30);
         for (int i = 0; i < 30; ++i) cores.push_back(connect_to(server().url()));
         for (auto const& core : cores) EXPECT_TRUE(execute(*core, "INCR", {"k"}));
         EXPECT_EQ(admin.must({"GET", "k"}).text, "30");

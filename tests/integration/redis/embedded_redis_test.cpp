@@ -81,7 +81,7 @@ bool is_running(pid_t process) {
     std::ifstream in{"/proc/" + std::to_string(process) + "/stat"};
     std::string const text{std::istreambuf_iterator<char>{in}, {}};
     auto const name_end = text.rfind(") ");
-    return name_end != text.npos && text[name_end + 2] != 'Z';
+    return name_end != std::string::npos && text[name_end + 2] != 'Z';
 }
 
 TEST_F(Embedded, KeepsItsDataAndItsSocketPrivate) {

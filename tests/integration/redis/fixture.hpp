@@ -101,7 +101,7 @@ inline long long info_number(RedisClient& admin, std::string const& section,
                              std::string const& name) {
     auto const info = "\n" + admin.must({"INFO", section}).text;
     auto const at = info.find("\n" + name + ":");
-    return at == info.npos ? -1 : std::stoll(info.substr(at + name.size() + 2));
+    return at == std::string::npos ? -1 : std::stoll(info.substr(at + name.size() + 2));
 }
 
 /// The number `name=…` of a command in INFO commandstats; 0 when it was never called.
@@ -109,7 +109,7 @@ inline long long command_stat(RedisClient& admin, std::string const& command,
                               std::string const& name) {
     auto const info = admin.must({"INFO", "commandstats"}).text;
     auto const line = info.find("cmdstat_" + command + ":");
-    if (line == info.npos) return 0;
+    if (line == std::string::npos) return 0;
     auto const at = info.find(name + "=", line);
     return std::stoll(info.substr(at + name.size() + 1));
 }
@@ -117,20 +117,23 @@ inline long long command_stat(RedisClient& admin, std::string const& command,
 /// One server for all tests of a suite, empty at the start of each.
 class WithRedis : public testing::Test {
 protected:
-    static void SetUpTestSuite() { server_ = std::make_unique<RedisServer>(); }
-    static void TearDownTestSuite() { server_.reset(); }
+    static void SetUpTestSuite() { shared() = std::make_unique<RedisServer>(); }
+    static void TearDownTestSuite() { shared().reset(); }
 
     void SetUp() override {
         admin.must({"FLUSHALL"});
         admin.must({"SCRIPT", "FLUSH"});
     }
 
-    RedisServer& server() { return *server_; }
+    RedisServer& server() { return *shared(); }
 
-    RedisClient admin{*server_};
+    RedisClient admin{*shared()};
 
 private:
-    static inline std::unique_ptr<RedisServer> server_;
+    static std::unique_ptr<RedisServer>& shared() {
+        static std::unique_ptr<RedisServer> server;
+        return server;
+    }
 };
 
 }  // namespace rollcall::test

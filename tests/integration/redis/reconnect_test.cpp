@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <mutex>
 #include <netinet/in.h>
+#include <stdexcept>
 #include <sys/socket.h>
 #include <thread>
 #include <unistd.h>
@@ -177,16 +178,28 @@ TEST(Reconnect, LoadIsCarriedOverEveryBreak) {
     EXPECT_EQ(load.wrong, 0u);
 }
 
-int free_port() {
-    int const probe = ::socket(AF_INET, SOCK_STREAM, 0);
+struct BoundSocket {
+    int descriptor;
+    int port;
+};
+
+BoundSocket bind_anywhere() {
+    int const descriptor = ::socket(AF_INET, SOCK_STREAM, 0);
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     socklen_t size = sizeof address;
-    ::bind(probe, reinterpret_cast<sockaddr*>(&address), size);
-    ::getsockname(probe, reinterpret_cast<sockaddr*>(&address), &size);
-    ::close(probe);
-    return ntohs(address.sin_port);
+    auto* const generic = reinterpret_cast<sockaddr*>(&address);
+    if (::bind(descriptor, generic, size) != 0 || ::getsockname(descriptor, generic, &size) != 0) {
+        throw std::runtime_error{"no port on the loopback address"};
+    }
+    return {descriptor, ntohs(address.sin_port)};
+}
+
+int free_port() {
+    auto const [descriptor, port] = bind_anywhere();
+    ::close(descriptor);
+    return port;
 }
 
 TEST(Reconnect, WorksOverTcp) {
@@ -215,30 +228,22 @@ TEST(Reconnect, UnknownHostIsTold) {
 /// Something that accepts and answers whatever is in `reply`, once for each connection.
 class Impostor {
 public:
-    explicit Impostor(std::string reply) : reply_(std::move(reply)) {
-        listener_ = ::socket(AF_INET, SOCK_STREAM, 0);
-        sockaddr_in address{};
-        address.sin_family = AF_INET;
-        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-        socklen_t size = sizeof address;
-        ::bind(listener_, reinterpret_cast<sockaddr*>(&address), size);
-        ::getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size);
-        ::listen(listener_, 8);
-        port_ = ntohs(address.sin_port);
+    explicit Impostor(std::string reply) : reply_(std::move(reply)), listener_(bind_anywhere()) {
+        ::listen(listener_.descriptor, 8);
         thread_ = std::thread{[this] { serve(); }};
     }
     ~Impostor() {
-        ::shutdown(listener_, SHUT_RDWR);
+        ::shutdown(listener_.descriptor, SHUT_RDWR);
         thread_.join();
-        ::close(listener_);
+        ::close(listener_.descriptor);
     }
 
-    std::string url() const { return "redis://127.0.0.1:" + std::to_string(port_); }
+    std::string url() const { return "redis://127.0.0.1:" + std::to_string(listener_.port); }
 
 private:
     void serve() {
         for (;;) {
-            int const peer = ::accept(listener_, nullptr, nullptr);
+            int const peer = ::accept(listener_.descriptor, nullptr, nullptr);
             if (peer < 0) return;
             char buffer[512];
             if (::recv(peer, buffer, sizeof buffer, 0) > 0) {
@@ -252,8 +257,7 @@ private:
     }
 
     std::string reply_;
-    int listener_ = -1;
-    int port_ = 0;
+    BoundSocket listener_;
     std::thread thread_;
 };
 

@@ -108,6 +108,7 @@ TEST_F(Session, ServesManyThreads) {
     auto const core = connect_to(server().url());
     std::atomic<int> wrong{0};
     std::vector<std::thread> threads;
+    threads.reserve(8);
     for (int t = 0; t < 8; ++t) {
         threads.emplace_back([&, key = "t" + std::to_string(t)] {
             for (int i = 1; i <= 100; ++i) {
