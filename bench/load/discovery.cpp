@@ -57,8 +57,8 @@ private:
     using Reply = std::unique_ptr<redisReply, void (*)(void*)>;
 
     void send(std::span<std::string_view const> arguments) {
-        std::array<char const*, 8> texts;
-        std::array<std::size_t, 8> sizes;
+        std::array<char const*, 8> texts{};
+        std::array<std::size_t, 8> sizes{};
         for (std::size_t i = 0; i < arguments.size(); ++i) {
             texts[i] = arguments[i].data();
             sizes[i] = arguments[i].size();
@@ -105,6 +105,7 @@ std::vector<Figure> measure_discovery(Stage& stage, Effort const& effort) {
     PlainClient plain{stage.server().socket()};
     auto const& service = stage.ids().front().service;
     std::vector<std::string> keys;
+    keys.reserve(Stage::instance_count);
     for (std::size_t i = 0; i < Stage::instance_count; ++i) keys.push_back(stage.key(i));
     auto const base = keys.front().substr(0, keys.front().size() - random_digits.size());
 

@@ -54,7 +54,7 @@ std::string redis_version(Stage& stage) {
     auto const info = stage.redis().must({"INFO", "server"}).text;
     constexpr std::string_view name = "redis_version:";
     auto const at = info.find(name);
-    if (at == info.npos) return "unknown";
+    if (at == std::string::npos) return "unknown";
     auto const begin = at + name.size();
     return info.substr(begin, info.find('\r', begin) - begin);
 }

@@ -40,7 +40,7 @@ char unescaped(std::string_view line, std::size_t& at) {
 Command arguments_in_monitor_line(std::string_view line) {
     Command arguments;
     auto at = line.find("] \"");
-    if (at == line.npos) return arguments;
+    if (at == std::string_view::npos) return arguments;
     at += 2;
     while (at < line.size() && line[at] == '"') {
         auto& argument = arguments.emplace_back();

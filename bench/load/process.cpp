@@ -9,8 +9,6 @@
 #include <system_error>
 #include <unistd.h>
 
-extern char** environ;
-
 namespace rollcall::bench {
 namespace {
 
@@ -46,6 +44,7 @@ private:
 
 pid_t start(std::vector<std::string> const& arguments, Pipe const& output) {
     std::vector<char*> texts;
+    texts.reserve(arguments.size() + 1);
     for (auto const& argument : arguments) texts.push_back(const_cast<char*>(argument.c_str()));
     texts.push_back(nullptr);
     posix_spawn_file_actions_t actions;

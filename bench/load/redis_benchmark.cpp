@@ -22,12 +22,12 @@ double rate_in_csv(std::string_view output) {
     auto line = output.substr(output.rfind('\n') + 1);
     for (int latencies = 0; latencies < 6; ++latencies) {
         auto const comma = line.rfind(",\"");
-        if (comma == line.npos) break;
+        if (comma == std::string_view::npos) break;
         line = line.substr(0, comma);
     }
     auto const begin = line.rfind(",\"");
     double rate = 0;
-    if (begin != line.npos) {
+    if (begin != std::string_view::npos) {
         auto const number = line.substr(begin + 2);
         std::from_chars(number.data(), number.data() + number.size(), rate);
     }

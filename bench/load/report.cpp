@@ -41,7 +41,7 @@ std::string processor() {
     for (std::string line; std::getline(in, line);) {
         if (!line.starts_with("model name")) continue;
         auto const at = line.find(": ");
-        if (at != line.npos) return line.substr(at + 2);
+        if (at != std::string::npos) return line.substr(at + 2);
     }
     return "unknown processor";
 }

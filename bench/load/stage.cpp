@@ -34,7 +34,7 @@ ClientOptions client_options(test::RedisServer const& server) {
 /// A number such as `used_cpu_user:1.25` in the text of INFO.
 double info_number(std::string const& info, std::string const& name) {
     auto const at = info.find(name + ':');
-    if (at == info.npos) throw std::runtime_error{"INFO tells no " + name};
+    if (at == std::string::npos) throw std::runtime_error{"INFO tells no " + name};
     return std::strtod(info.c_str() + at + name.size() + 1, nullptr);
 }
 
@@ -134,7 +134,7 @@ Command Stage::captured_script_call(std::size_t number, std::function<void()> co
     auto command = monitor.next("EVALSHA");
     auto const& id = ids_[number].id;
     for (auto& argument : command) {
-        for (auto at = argument.find(id); at != argument.npos; at = argument.find(id, at + 1)) {
+        for (auto at = argument.find(id); at != std::string::npos; at = argument.find(id, at + 1)) {
             argument.replace(at, id.size(), random_digits);
         }
     }

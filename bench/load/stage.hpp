@@ -24,7 +24,11 @@ class Tickets {
 public:
     explicit Tickets(std::size_t count) : left_(count) {}
 
-    bool take() { return left_ > 0 && left_-- > 0; }
+    bool take() {
+        if (left_ == 0) return false;
+        --left_;
+        return true;
+    }
     std::size_t draw(std::size_t below) { return random_() % below; }
 
 private:

@@ -110,6 +110,7 @@ std::vector<Figure> measure_heartbeats(Stage& stage, Effort const& effort) {
     streaming::RedisServiceProvider provider{stage.client(), {}, always};
     provider.start();
     std::vector<ServiceInstance> instances;
+    instances.reserve(Stage::instance_count);
     for (std::size_t i = 0; i < Stage::instance_count; ++i) instances.push_back(stage.instance(i));
 
     Series single;

@@ -348,7 +348,7 @@ std::optional<Found> InstanceReader::found(std::string const& service, std::stri
     }
     std::optional<Found> result{std::in_place};
     result->instance = std::move(stored->instance);
-    result->state = std::move(stored->state);
+    result->state = stored->state;
     result->state.lease_until.reset();
     return result;
 }
