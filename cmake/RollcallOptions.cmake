@@ -64,9 +64,9 @@ function(rollcall_precompile target)
     else()
         target_precompile_headers(${target} PRIVATE ${ARGN})
     endif()
-    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-        target_compile_options(${target} PRIVATE -fpch-preprocess)
-    endif()
+    # What the compiler cache needs.
+    target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>
+        "$<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>")
 endfunction()
 
 # Boost.Redis' adapter/result.hpp compiles only in front of the rest of that library.
