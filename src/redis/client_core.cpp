@@ -140,6 +140,10 @@ struct Background::State {
     Event ended;
 };
 
+std::shared_ptr<ClientCore> ClientCore::create(ClientOptions options) {
+    return create(std::move(options), SessionOptions{});
+}
+
 std::shared_ptr<ClientCore> ClientCore::create(ClientOptions options, SessionOptions session) {
     if (options.request_timeout <= milliseconds::zero() ||
         options.request_timeout > longest_timeout) {

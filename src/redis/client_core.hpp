@@ -30,9 +30,10 @@ namespace rollcall::redis {
 /// thread, sockets and memory alone.
 class ClientCore : public std::enable_shared_from_this<ClientCore> {
 public:
-    /// `session` is for what `options` does not say; its URL and limits are taken from there.
     /// Errors: `std::invalid_argument` for a malformed URL or option.
-    static std::shared_ptr<ClientCore> create(ClientOptions options, SessionOptions session = {});
+    static std::shared_ptr<ClientCore> create(ClientOptions options);
+    /// `session` is for what `options` does not say; its URL and limits are taken from there.
+    static std::shared_ptr<ClientCore> create(ClientOptions options, SessionOptions session);
     ~ClientCore();
     ClientCore(ClientCore const&) = delete;
     ClientCore& operator=(ClientCore const&) = delete;
