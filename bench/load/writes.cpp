@@ -107,7 +107,9 @@ std::vector<Figure> measure_heartbeats(Stage& stage, Effort const& effort) {
     Rival rival{stage, stage.captured_script_call(probe, beat), effort};
     streaming::HeartbeatConfig always;
     always.heartbeat_interval = std::chrono::milliseconds::zero();
-    streaming::RedisServiceProvider provider{stage.client(), {}, always};
+    streaming::ServiceProviderConfig config;
+    config.cleanup_delay = std::chrono::hours{1};  // Housekeeping is not what is measured.
+    streaming::RedisServiceProvider provider{stage.client(), config, always};
     provider.start();
     std::vector<ServiceInstance> instances;
     instances.reserve(Stage::instance_count);
