@@ -69,7 +69,6 @@ void AsyncCalls::set_healthy(InstanceId const& id, bool on, Handler<Written> han
 }
 
 void AsyncCalls::facts(Handler<ServerFacts> handler) {
-    // The core keeps no coroutine alive that would keep it alive: this one ends by its deadline.
     start<ServerFacts>(
         [&core = *backend_.core(), deadline = backend_.core()->deadline()] {
             return server_facts(core, deadline);

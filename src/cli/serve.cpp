@@ -2,9 +2,9 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/json/object.hpp>
 #include <errno.h>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <optional>
-#include <unistd.h>
 
 #include "cli/async_calls.hpp"
 #include "cli/commands.hpp"
@@ -94,17 +94,19 @@ public:
     }
 
     Exit run(Context& context) override {
+        context.logger().set_style(Logger::Style::running);
+        std::optional<redis::EmbeddedRedis> server;
+        // Until it is ready, which may take minutes with much data, a signal simply ends us; and
+        // the server with us.
+        if (context.settings().url.empty()) start_server(context, server);
+
         boost::asio::io_context loop{1};
         SignalSource signals{loop, ending_signals()};
-        context.logger().set_style(Logger::Style::running);
         auto exit = Exit::done;
         signals.start([&loop](signalfd_siginfo const&) { loop.stop(); });
-
-        std::optional<redis::EmbeddedRedis> server;
         boost::asio::posix::stream_descriptor server_end{loop};
-        if (context.settings().url.empty()) {
-            start_server(context, server);
-            server_end.assign(dup(server->end_descriptor()));
+        if (server && server->end_descriptor() >= 0) {
+            server_end.assign(fcntl(server->end_descriptor(), F_DUPFD_CLOEXEC, 0));
             server_end.async_wait(server_end.wait_read, [&](boost::system::error_code error) {
                 if (error) return;
                 context.logger().error(

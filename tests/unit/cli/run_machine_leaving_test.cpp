@@ -67,6 +67,7 @@ TEST_F(RunMachineTest, ACheckThatPassesLateDoesNotBringItBack) {
     answer(Call::register_instance);
     pass(5s);
     EXPECT_THAT(term(), ElementsAre("deregister"));
+    EXPECT_THAT(step(Checked{false}), IsEmpty());
     EXPECT_THAT(step(Checked{true}), IsEmpty());
     EXPECT_THAT(answer(Call::deregister), ElementsAre("say deregistered"));
     EXPECT_THAT(pass(1s), ElementsAre(signal(SIGTERM)));

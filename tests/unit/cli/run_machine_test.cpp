@@ -207,6 +207,22 @@ TEST_F(RunMachineTest, AnUnansweredHealthWriteIsRepeatedUntilItIsKnown) {
     EXPECT_THAT(pass(1s), ElementsAre("health healthy")) << "it may have been stored as unhealthy";
 }
 
+TEST_F(RunMachineTest, AFailedHealthWriteIsRepeated) {
+    auto options = checked();
+    options.fall = 1;
+    options.heartbeat = 1h;
+    reset(options);
+    serve();
+    step(Checked{true});
+    answer(Call::register_instance);
+    pass(5s);
+    step(Checked{false});
+    EXPECT_THAT(answer(Call::set_health, Outcome::transient), IsEmpty());
+    EXPECT_THAT(pass(1s), ElementsAre("health unhealthy"));
+    EXPECT_THAT(answer(Call::set_health), IsEmpty());
+    EXPECT_EQ(left(), 4s) << "the next check";
+}
+
 TEST_F(RunMachineTest, RegistersAgainWhenTheHealthWriteFindsNothing) {
     auto options = checked();
     options.fall = 1;
