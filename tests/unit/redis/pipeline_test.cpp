@@ -27,8 +27,9 @@ protected:
     };
 
     Call& submit(std::string_view command, std::chrono::milliseconds limit = 1s,
-                 bool idempotent = true) {
+                 bool idempotent = true, std::string_view second = {}) {
         auto& call = calls_.emplace_back(command, start + limit, idempotent);
+        if (!second.empty()) call.request.push(second);
         call.operation.resume = [&call] { call.resumed = true; };
         pipeline.submit(call.operation);
         return call;
@@ -188,9 +189,9 @@ TEST_F(PipelineTest, BrokenConnectionRepeatsIdempotentOnesInOrder) {
     answer(*sent[0], "a");
     pipeline.receive(*sent[0], Flight::Event::init, {});
     pipeline.close();
+    auto& newer = submit("NEWER");
     pipeline.landed(*sent[0], true);
     pipeline.landed(*sent[1], true);
-    auto& newer = submit("NEWER");
     run_turns();
     EXPECT_TRUE(answered.resumed);
     EXPECT_EQ(answered.operation.failure, std::nullopt);
@@ -207,6 +208,42 @@ TEST_F(PipelineTest, BrokenConnectionRepeatsIdempotentOnesInOrder) {
     run_turns();
     EXPECT_EQ(read.response[0].text(), "read");
     EXPECT_EQ(newer.response[0].text(), "newer");
+}
+
+TEST_F(PipelineTest, RepeatedOneForgetsHalfAnAnswer) {
+    pipeline.open();
+    auto& call = submit("A", 1s, true, "B");
+    run_turns();
+    answer(*sent[0], "old a");
+    pipeline.close();
+    pipeline.landed(*sent[0], true);
+    pipeline.open();
+    run_turns();
+    answer(*sent[1], "a");
+    run_turns();
+    EXPECT_FALSE(call.resumed);
+    answer(*sent[1], "b");
+    run_turns();
+    ASSERT_TRUE(call.resumed);
+    ASSERT_EQ(call.response.size(), 2u);
+    EXPECT_EQ(call.response[0].text(), "a");
+    EXPECT_EQ(call.response[1].text(), "b");
+}
+
+TEST_F(PipelineTest, ReusedResponseForgetsWhatItHeld) {
+    pipeline.open();
+    auto& first = submit("A");
+    run_turns();
+    answer(*sent[0], "first");
+    run_turns();
+    Operation second{first.request, first.response, start + 1s, true};
+    second.resume = [] {};
+    pipeline.submit(second);
+    run_turns();
+    answer(*sent[1], "second");
+    run_turns();
+    ASSERT_EQ(first.response.size(), 1u);
+    EXPECT_EQ(first.response[0].text(), "second");
 }
 
 TEST_F(PipelineTest, RefusalEndsWhatWaitsAndWhatComes) {
