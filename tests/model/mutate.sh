@@ -42,8 +42,10 @@ mutations=(
     'metadata without its time|heartbeat_update|'"'metadata', metadata,
                 'lastMetadataUpdate', now)"'|'"'metadata', metadata)"
     'metadata of the neighbour|heartbeat_update|ARGV[6 + (i - 1) * width]|ARGV[6]'
+    'gone told as written|heartbeat_update|result[i] = 0|result[i] = 1'
     'score not moved|heartbeat_update|'"redis.call('ZADD', KEYS[1], unpack(members))"'|'
     'heartbeat not announced|heartbeat_update|'"if tail ~= '' then"'|'"if false then"
+    'deregistered told as absent|deregister_instance|existed and 1 or 0|0'
     'deregistration keeps the member|deregister_instance|'"redis.call('ZREM', KEYS[2], ARGV[2])"'|'
     'deregistration keeps the hash|deregister_instance|'"redis.call('DEL', KEYS[3])"'|'
     'deregistration keeps the index|deregister_instance|'"redis.call('SREM', KEYS[1], ARGV[1])"'|local kept = true'
@@ -52,7 +54,10 @@ mutations=(
     'numbers compared as text|query_instances|local number = filter.number and tonumber(value)|local number = nil'
     'operator read from the first colon|query_instances|'"'^(.*):([^:]*)\$'"'|'"'^([^:]*):(.*)\$'"
     'greater or equal is greater|query_instances|return actual >= expected|return actual > expected'
+    'objects never differ|query_instances|'"if filter.operator ~= '!=' then return false end"'|return false'
+    'first filter only|query_instances|if not met then return false end|return met'
     'metrics not asked|query_instances|and meets(stored[2], filters[2])|'
+    'update renews|update_instance|'"redis.call('HSET', KEYS[1], unpack(fields))"'|'"redis.call('HSET', KEYS[1], 'lastHeartbeatTime', now, unpack(fields))"
     'update creates|update_instance|'"if not stored[1] then return {0, 0, now, {}} end"'|'
     'phantom removal keeps the member|remove_phantom|'"redis.call('ZREM', KEYS[2], ARGV[2])"'|'
     'phantom removal takes all|remove_phantom|'" or redis.call('HGET', KEYS[3], 'host')"'|'
