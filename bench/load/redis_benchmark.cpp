@@ -39,6 +39,8 @@ double rate_in_csv(std::string_view output) {
 
 RivalRun run_redis_benchmark(std::string const& socket, Pipelining pipelining, std::size_t count,
                              std::size_t keyspace, Command const& command) {
+    // Unless it is made of whole pipelines, redis-benchmark may take its end for a lost connection.
+    auto const commands = (count + pipelining.depth - 1) / pipelining.depth * pipelining.depth;
     std::vector<std::string> arguments{"redis-benchmark",
                                        "-s",
                                        socket,
@@ -47,13 +49,13 @@ RivalRun run_redis_benchmark(std::string const& socket, Pipelining pipelining, s
                                        "-P",
                                        std::to_string(pipelining.depth),
                                        "-n",
-                                       std::to_string(count),
+                                       std::to_string(commands),
                                        "-r",
                                        std::to_string(keyspace),
                                        "--csv"};
     arguments.insert(arguments.end(), command.begin(), command.end());
     auto const ended = must_run(arguments);
-    return {rate_in_csv(ended.output), ended.cpu / static_cast<double>(count)};
+    return {commands, rate_in_csv(ended.output), ended.cpu / static_cast<double>(commands)};
 }
 
 }  // namespace rollcall::bench

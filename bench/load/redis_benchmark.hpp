@@ -27,11 +27,12 @@ struct Pipelining {
 std::vector<Pipelining> const& pipelinings();
 
 struct RivalRun {
+    std::size_t commands = 0;
     double per_second = 0;
     Microseconds cpu{0};  ///< Of redis-benchmark, one command.
 };
 
-/// Runs `command` `count` times with random digits below `keyspace`. Throws when it fails.
+/// Runs `command` at least `count` times with random digits below `keyspace`. Throws when it fails.
 RivalRun run_redis_benchmark(std::string const& socket, Pipelining pipelining, std::size_t count,
                              std::size_t keyspace, Command const& command);
 

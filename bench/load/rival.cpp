@@ -41,9 +41,9 @@ void Rival::run(Candidate& candidate, std::size_t count) {
                                   Stage::instance_count, command_);
     });
     // Its own clock leaves out its start.
-    lap.time = std::chrono::duration<double>{static_cast<double>(count) / run.per_second};
-    lap.client_cpu = run.cpu * count;
-    candidate.series.add(lap, count);
+    lap.time = std::chrono::duration<double>{static_cast<double>(run.commands) / run.per_second};
+    lap.client_cpu = run.cpu * run.commands;
+    candidate.series.add(lap, run.commands);
 }
 
 void Rival::repeat() {
