@@ -120,12 +120,10 @@ protected:
 };
 
 TEST_F(ForeignStates, AreListedAndAdministeredAfterEveryStep) {
-    for (auto const* file :
-         {"streaming-register.txt", "streaming-heartbeat.txt", "streaming-cleanup.txt",
-          "streaming-provider-cleanup.txt", "streaming-discover.txt"}) {
+    for (auto const& file : golden::recordings_of("streaming")) {
         auto const recording = golden::load_recording(file);
         for (std::size_t i = 0; i < recording.steps.size(); ++i) {
-            SCOPED_TRACE(std::string{file} + ", after " + recording.steps[i].name);
+            SCOPED_TRACE(file + ", after " + recording.steps[i].name);
             load_after(recording, i);
             EXPECT_THAT(consumer.list_services(), testing::ElementsAreArray(services()));
             std::size_t total = 0;

@@ -15,10 +15,6 @@ namespace {
 
 using golden::Difference;
 
-constexpr char const* files[] = {"streaming-register.txt", "streaming-heartbeat.txt",
-                                 "streaming-cleanup.txt", "streaming-provider-cleanup.txt",
-                                 "streaming-discover.txt"};
-
 constexpr int attempts = 5;
 
 golden::Plan const& plan() {
@@ -34,7 +30,7 @@ golden::FilePlan const& plan_of(std::string const& file) {
     return *found;
 }
 
-class RecordedSteps : public testing::TestWithParam<char const*> {
+class RecordedSteps : public testing::TestWithParam<std::string> {
 protected:
     RecordedSteps() : redis(server), listener(server) {}
 
@@ -157,6 +153,12 @@ private:
     }
 };
 
+TEST(RecordedPlan, HasEveryRecordingAndNoOther) {
+    std::vector<std::string> planned;
+    for (auto const& entry : plan()) planned.push_back(entry.file);
+    EXPECT_THAT(planned, testing::UnorderedElementsAreArray(golden::recordings_of("streaming")));
+}
+
 TEST_P(RecordedSteps, AreAllPlayedOrSaidToBeOutside) {
     EXPECT_THAT(gaps(recording, file_plan), testing::IsEmpty());
 }
@@ -194,12 +196,15 @@ TEST_P(RecordedSteps, LeaveWhatWasRecordedWhenPlayedInOneGo) {
     EXPECT_THAT(wrong, testing::IsEmpty());
 }
 
-INSTANTIATE_TEST_SUITE_P(Files, RecordedSteps, testing::ValuesIn(files), [](auto const& file) {
-    std::string name{file.param};
-    name = name.substr(name.find('-') + 1, name.find('.') - name.find('-') - 1);
-    std::replace(name.begin(), name.end(), '-', '_');
-    return name;
-});
+INSTANTIATE_TEST_SUITE_P(Files, RecordedSteps,
+                         testing::ValuesIn(golden::recordings_of("streaming")),
+                         [](auto const& file) {
+                             auto name = file.param;
+                             name = name.substr(name.find('-') + 1,
+                                                name.find('.') - name.find('-') - 1);
+                             std::replace(name.begin(), name.end(), '-', '_');
+                             return name;
+                         });
 
 }  // namespace
 }  // namespace rollcall::test

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <optional>
@@ -9,6 +10,8 @@
 namespace rollcall::test::golden {
 
 namespace {
+
+constexpr std::string_view folder = ROLLCALL_TEST_DATA "/golden";
 
 std::string at(std::string_view file, std::size_t line, std::string_view what) {
     return std::string{file} + ':' + std::to_string(line) + ": " + std::string{what};
@@ -285,8 +288,21 @@ Recording parse_recording(std::string_view text, std::string_view file) {
     return RecordingReader{file}.read(parse_records(text, file));
 }
 
+std::vector<std::string> recordings_of(std::string_view layout) {
+    auto const prefix = std::string{layout} + '-';
+    std::vector<std::string> files;
+    for (auto const& entry : std::filesystem::directory_iterator{folder}) {
+        auto const file = entry.path().filename().string();
+        if (file.starts_with(prefix) && file.ends_with(".txt") && file != prefix + "steps.txt") {
+            files.push_back(file);
+        }
+    }
+    std::sort(files.begin(), files.end());
+    return files;
+}
+
 std::string read_data(std::string_view file) {
-    auto const path = std::string{ROLLCALL_TEST_DATA} + "/golden/" + std::string{file};
+    auto const path = std::string{folder} + '/' + std::string{file};
     std::ifstream in{path, std::ios::binary};
     if (!in) throw std::runtime_error{"cannot read " + path};
     return {std::istreambuf_iterator<char>{in}, {}};

@@ -88,6 +88,10 @@ struct Recording {
 
 Recording parse_recording(std::string_view text, std::string_view file);
 
+/// The recordings of a layout in tests/data/golden: all files `<layout>-*.txt` but its plan,
+/// `<layout>-steps.txt`; sorted.
+std::vector<std::string> recordings_of(std::string_view layout);
+
 /// The content of a file of tests/data/golden; throws when it cannot be read.
 std::string read_data(std::string_view file);
 inline Recording load_recording(std::string_view file) {

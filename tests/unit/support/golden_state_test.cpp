@@ -113,12 +113,10 @@ lua "HSET" "h" "healthy" "false"
 /// The recorded commands must explain the recorded states: then what `advance` makes of a state of
 /// ours is what the recorded program would have made of it.
 TEST(GoldenStates, AreExplainedByTheirCommands) {
-    for (auto const* file :
-         {"streaming-register.txt", "streaming-heartbeat.txt", "streaming-cleanup.txt",
-          "streaming-provider-cleanup.txt", "streaming-discover.txt"}) {
+    for (auto const& file : recordings_of("streaming")) {
         auto const recording = load_recording(file);
         for (std::size_t i = 0; i < recording.steps.size(); ++i) {
-            SCOPED_TRACE(std::string{file} + ", " + recording.steps[i].name);
+            SCOPED_TRACE(file + ", " + recording.steps[i].name);
             auto const advanced = advance(place(recording.before(i), {}, now), recording, i);
             auto const placed = place(recording.before(i + 1), {}, now);
             ASSERT_EQ(advanced.size(), placed.size());
