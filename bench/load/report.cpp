@@ -47,7 +47,7 @@ std::string processor() {
 }
 
 std::string commit() {
-    auto const folder = std::filesystem::path{__FILE__}.parent_path().string();
+    auto const folder = std::filesystem::read_symlink("/proc/self/exe").parent_path().string();
     try {
         auto text =
             must_run({"git", "-C", folder, "describe", "--always", "--dirty", "--abbrev=10"})
@@ -55,7 +55,7 @@ std::string commit() {
         std::erase(text, '\n');
         return text;
     } catch (std::exception const&) {
-        return "unknown";  // Built elsewhere, or from an archive.
+        return "unknown";  // Built outside the working copy, or from an archive.
     }
 }
 
