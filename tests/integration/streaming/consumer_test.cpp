@@ -90,13 +90,15 @@ TEST_F(Consumer, TheWindowIsThatOfRedisClock) {
 
 TEST_F(Consumer, Defect3_AtTheBoundAnInstanceIsNotActive) {
     // Of 400 instances a millisecond apart exactly those younger than the timeout are found.
+    auto const id_of = [](int i) { return "i" + std::to_string(i); };
+    for (int i = 0; i < 400; ++i) {
+        redis().must({"HSET", instance_key("orders", id_of(i)), "host", "h", "port", "1"});
+    }
     auto const now = redis_now();
     std::vector<std::string> add{"ZADD", heartbeats_key("orders")};
     for (int i = 0; i < 400; ++i) {
-        auto const id = "i" + std::to_string(i);
         add.push_back(std::to_string(now - 90'000 + i));
-        add.push_back(id);
-        redis().must({"HSET", instance_key("orders", id), "host", "h", "port", "1"});
+        add.push_back(id_of(i));
     }
     redis().must(add);
     // The second read knows Redis' time beforehand and asks for few scores.
