@@ -13,9 +13,11 @@ constinit std::uint64_t count = 0;  // Benchmarks run on one thread.
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 extern "C" {
 
+// NOLINTBEGIN(bugprone-reserved-identifier,readability-identifier-naming): the C library's.
 void* __libc_malloc(std::size_t size);
 void* __libc_calloc(std::size_t number, std::size_t size);
 void* __libc_realloc(void* old, std::size_t size);
+// NOLINTEND(bugprone-reserved-identifier,readability-identifier-naming)
 
 [[gnu::visibility("default")]] void* malloc(std::size_t size) {
     ++count;

@@ -123,6 +123,7 @@ int run(std::vector<std::string> arguments) {
         {"--benchmark_min_time=0.05", "--benchmark_repetitions=9",
          "--benchmark_report_aggregates_only=true", "--benchmark_enable_random_interleaving=true"});
     std::vector<char*> argv;
+    argv.reserve(arguments.size());
     for (auto& argument : arguments) argv.push_back(argument.data());
     int argc = static_cast<int>(argv.size());
     benchmark::Initialize(&argc, argv.data());

@@ -80,6 +80,7 @@ ChildProcess::ChildProcess(ChildOptions const& options) {
         throw CommandError{Exit::failed, std::string{"pipe: "} + std::strerror(errno)};
     }
     std::vector<char*> arguments;
+    arguments.reserve(options.command.size() + 1);
     for (auto const& argument : options.command) {
         arguments.push_back(const_cast<char*>(argument.c_str()));
     }

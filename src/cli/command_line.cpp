@@ -140,10 +140,10 @@ private:
 std::size_t distance(std::string_view a, std::string_view b) {
     std::vector<std::size_t> row(b.size() + 1);
     std::iota(row.begin(), row.end(), std::size_t{0});
-    for (std::size_t i = 0; i < a.size(); ++i) {
+    for (char const c : a) {
         auto diagonal = row[0]++;
         for (std::size_t j = 0; j < b.size(); ++j) {
-            auto const replaced = diagonal + (a[i] == b[j] ? 0 : 1);
+            auto const replaced = diagonal + (c == b[j] ? 0 : 1);
             diagonal = row[j + 1];
             row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
         }
@@ -157,7 +157,7 @@ std::string suggestion(std::string const& word, std::vector<std::string> const& 
 }
 
 bool is_option(std::string const& argument) {
-    return argument.size() > 1 && argument[0] == '-' && !(argument[1] >= '0' && argument[1] <= '9');
+    return argument.size() > 1 && argument[0] == '-' && (argument[1] < '0' || argument[1] > '9');
 }
 
 /// How many arguments, from the one at the front, belong to a common option: 0 for another word.

@@ -45,10 +45,11 @@ ConfigValues parse_config(std::string_view text, std::string const& path) {
         if (std::ranges::find(setting_names, name) == std::end(setting_names)) {
             throw UsageError{where, name, "unknown key; known are " + known_keys()};
         }
+        auto const source = fmt::format("{}: {}", where, name);
         if (auto const* string = node.as_string()) {
-            values[name] = {string->get(), where + ": " + name};
+            values[name] = {string->get(), source};
         } else if (auto const* integer = node.as_integer()) {
-            values[name] = {std::to_string(integer->get()), where + ": " + name};
+            values[name] = {std::to_string(integer->get()), source};
         } else {
             throw UsageError{where, name, "the value must be a string or an integer"};
         }

@@ -92,15 +92,20 @@ public:
 
     Exit run(Context& context) override {
         if (ids_.empty()) throw UsageError{"--id: must be given"};
+        return every_.empty() ? once(context) : repeat(context);
+    }
+
+private:
+    Ids validated(Context& context) const {
         Ids ids;
         for (auto const& id : ids_) {
             ids.push_back(context.backend().port()->validated(InstanceId{service_, id}));
         }
-        return every_.empty() ? once(context, ids) : repeat(context, std::move(ids));
+        return ids;
     }
 
-private:
-    static Exit once(Context& context, Ids const& ids) {
+    Exit once(Context& context) const {
+        auto const ids = validated(context);
         auto const result = context.backend().heartbeat(ids);
         boost::json::array array;
         Table table{{"SERVICE", "ID", "RESULT"}};
@@ -120,13 +125,15 @@ private:
         return Exit::done;
     }
 
-    Exit repeat(Context& context, Ids ids) const {
+    Exit repeat(Context& context) const {
         auto const every = parse_duration("--every", every_,
                                           {std::chrono::milliseconds{100}, std::chrono::hours{24}});
+        // Before anything can be heard of this process, so that a signal ends it in order from
+        // then.
         boost::asio::io_context loop{1};
         SignalSource signals{loop, ending_signals()};
         context.logger().set_style(Logger::Style::running);
-        HeartbeatLoop beats{loop, context.backend(), std::move(ids), every, context.logger()};
+        HeartbeatLoop beats{loop, context.backend(), validated(context), every, context.logger()};
         signals.start([&loop](signalfd_siginfo const&) { loop.stop(); });
         beats.beat();
         loop.run();

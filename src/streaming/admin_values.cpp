@@ -72,7 +72,10 @@ void MetricPool::add(std::string const& name, AdminValue const& value) {
         // Arrays are not read: they have no names to flatten.
         auto const nested = read_admin_values(text->text);
         if (!nested) return;
-        for (auto const& [member, inner] : *nested) add(name + '.' + member, inner);
+        for (auto const& [member, inner] : *nested) {
+            auto path = name;
+            add(path.append(".").append(member), inner);
+        }
     }
 }
 

@@ -67,8 +67,9 @@ std::optional<T> parse(std::string_view text) noexcept {
     // `from_chars` takes a minus sign, but no plus sign.
     if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
     T value{};
-    auto const* const end = text.data() + text.size();
-    auto const [stop, error] = std::from_chars(text.data(), end, value);
+    auto const* const begin = text.data();
+    auto const* const end = begin + text.size();
+    auto const [stop, error] = std::from_chars(begin, end, value);
     if (error != std::errc{} || stop != end) return std::nullopt;
     return value;
 }

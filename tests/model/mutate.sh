@@ -64,9 +64,8 @@ mutations=(
 )
 
 prepare() {
-    mkdir -p "$copy/tests"
-    cp -r "$root"/{CMakeLists.txt,CMakePresets.json,cmake,include,src} "$copy"
-    cp -r "$root"/tests/{CMakeLists.txt,model,support} "$copy/tests"
+    mkdir -p "$copy"
+    cp -r "$root"/{CMakeLists.txt,CMakePresets.json,cmake,include,src,tests} "$copy"
     # Only what the model test needs.
     sed -i '/add_subdirectory(\(examples\|bench\|fuzz\))/d' "$copy/CMakeLists.txt"
     sed -i '/add_subdirectory(install)/d' "$copy/tests/CMakeLists.txt"

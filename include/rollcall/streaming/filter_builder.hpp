@@ -20,11 +20,13 @@ using Filters = std::vector<std::pair<std::string, std::string>>;
 /// `String.valueOf` writes it (`10`, `0.5`, `1.0E21`).
 class FilterNumber {
 public:
+    // NOLINTBEGIN(google-explicit-constructor): it is there to be made from numbers unasked.
     template <std::integral T>
         requires(!std::same_as<T, bool>)
     FilterNumber(T value) : text_(std::to_string(value)) {}
     FilterNumber(double value);
     FilterNumber(float value);
+    // NOLINTEND(google-explicit-constructor)
 
     std::string const& text() const noexcept { return text_; }
 

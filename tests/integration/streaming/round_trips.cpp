@@ -11,7 +11,7 @@
 namespace rollcall::streaming::test {
 namespace {
 
-constexpr int silence = 15;  // Milliseconds without a byte of the client.
+constexpr int silence = 60;  // Milliseconds without a byte of the client.
 
 sockaddr_un address_of(std::string const& path) {
     sockaddr_un address{};
