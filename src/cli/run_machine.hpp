@@ -147,7 +147,7 @@ private:
     bool wants_stored() const noexcept;
     bool verdict_missing() const noexcept { return options_.check && !checked_; }
     std::chrono::milliseconds beat_pause() const;
-    void say(Notice notice) { actions_.push_back(Say{notice}); }
+    void say(Notice notice) { actions_.emplace_back(Say{notice}); }
 
     RunOptions options_;
     std::function<double()> jitter_;

@@ -107,14 +107,15 @@ public:
         boost::asio::posix::stream_descriptor server_end{loop};
         if (server && server->end_descriptor() >= 0) {
             server_end.assign(fcntl(server->end_descriptor(), F_DUPFD_CLOEXEC, 0));
-            server_end.async_wait(server_end.wait_read, [&](boost::system::error_code error) {
-                if (error) return;
-                context.logger().error(
-                    fmt::format("the Redis of this registry ended ({})",
-                                server->ended().value_or("for unknown reasons")));
-                exit = Exit::failed;
-                loop.stop();
-            });
+            server_end.async_wait(boost::asio::posix::stream_descriptor::wait_read,
+                                  [&](boost::system::error_code error) {
+                                      if (error) return;
+                                      context.logger().error(fmt::format(
+                                          "the Redis of this registry ended ({})",
+                                          server->ended().value_or("for unknown reasons")));
+                                      exit = Exit::failed;
+                                      loop.stop();
+                                  });
         }
         {
             Housekeeper housekeeper{loop, context.backend(), context.settings().lease,

@@ -57,7 +57,7 @@ private:
     std::string quoted() {
         std::string out;
         for (++at_; at_ < text_.size() && text_[at_] != '"'; ++at_) {
-            unsigned char const c = static_cast<unsigned char>(text_[at_]);
+            auto const c = static_cast<unsigned char>(text_[at_]);
             if (c < 0x20 || c > 0x7e) fail("a byte that must be escaped");
             out += c == '\\' ? escape() : static_cast<char>(c);
         }

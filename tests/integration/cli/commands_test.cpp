@@ -424,7 +424,7 @@ TEST_F(CommandsTest, BadInputNamesFieldValueAndRule) {
              Case{with_port("1", {"--weight", "x"}), "--weight \"x\": must be an integer"},
              Case{with_port("1", {"--id", " "}), "\" \""},
              Case{with_port("1", {"--metadata", "k=" + std::string(100'000, 'x')}), "metadata"},
-             Case{with_port("1", {"--metadata", "k=\xFF"}), "metadata value \"\\xff\""},
+             Case{with_port("1", {"--metadata", "k=\xFF"}), R"(metadata value "\xff")"},
              Case{{"register", "--service", "", "--host", "h", "--port", "1"},
                   "--service: must not be empty"},
              Case{{"register", "--service", "  ", "--host", "h", "--port", "1"}, "\"  \""},

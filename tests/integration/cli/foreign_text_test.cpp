@@ -74,14 +74,11 @@ std::vector<std::string> const nasty{"\x1b[2J",
                                      "a\nb",
                                      "a\tb",
                                      "del\x7f",
-                                     "\xC2\x9B"
-                                     "31m",
+                                     "\302\23331m",
                                      "\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\",
                                      "\x1b]52;c;eA==\a",
-                                     "\xE2\x80\xAE"
-                                     "rlo",
-                                     "\xE2\x81\xA6"
-                                     "lri",
+                                     "\xE2\x80\xAErlo",
+                                     "\xE2\x81\xA6lri",
                                      "日本語",
                                      "e\xCC\x81",
                                      "😀",

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <fstream>
 #include <linux/close_range.h>
+#include <stdexcept>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -158,7 +159,9 @@ int CliTest::free_port() {
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     socklen_t size = sizeof address;
-    ::bind(socket, reinterpret_cast<sockaddr*>(&address), size);
+    if (::bind(socket, reinterpret_cast<sockaddr*>(&address), size) != 0) {
+        throw std::runtime_error{"no free port"};
+    }
     ::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size);
     return ntohs(address.sin_port);
 }

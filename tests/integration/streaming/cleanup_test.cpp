@@ -71,7 +71,7 @@ TEST_F(Cleanup, TheFirstRoundComesAfterTheDelay) {
     EXPECT_TRUE(is_gone("orders"));
     prompt.stop();
     store("orders", "bare", 100'000);
-    EXPECT_FALSE(eventually([&] { return holder() != ""; }, 100ms));
+    EXPECT_FALSE(eventually([&] { return !holder().empty(); }, 100ms));
     EXPECT_EQ(redis().must({"EXISTS", heartbeats_key("orders")}).integer, 1);
     auto const before = std::chrono::steady_clock::now();
     patient.stop();
@@ -242,7 +242,7 @@ TEST_F(Cleanup, AnotherTakesOverWhenTheHolderDies) {
 TEST_F(Cleanup, AStoppedProviderGivesTheLeaseUp) {
     RedisServiceProvider provider{client, fast()};
     provider.start();
-    ASSERT_TRUE(eventually([&] { return holder() != ""; }));
+    ASSERT_TRUE(eventually([&] { return !holder().empty(); }));
     provider.stop();
     EXPECT_EQ(holder(), "");
 }
@@ -260,7 +260,7 @@ TEST_F(Cleanup, OnlyTheKeysOfTheDesignAreWritten) {
     RedisServiceProvider provider{client, fast()};
     provider.start();
     provider.register_instance(an_instance("orders", "o-1"));
-    ASSERT_TRUE(eventually([&] { return holder() != ""; }));
+    ASSERT_TRUE(eventually([&] { return !holder().empty(); }));
     auto keys = redis().must({"KEYS", "*"}).texts();
     EXPECT_EQ(std::set<std::string>(keys.begin(), keys.end()),
               (std::set<std::string>{index_key(), heartbeats_key("orders"),
@@ -286,7 +286,7 @@ TEST_F(Cleanup, StoppingWaitsForARoundAndIsQuick) {
     // Redis stops answering in the middle of everything.
     RedisServiceProvider provider{client, fast()};
     provider.start();
-    ASSERT_TRUE(eventually([&] { return holder() != ""; }));
+    ASSERT_TRUE(eventually([&] { return !holder().empty(); }));
     server().signal(SIGSTOP);
     auto const before = std::chrono::steady_clock::now();
     provider.stop();

@@ -73,7 +73,7 @@ void RoundTrips::serve() {
 
 void RoundTrips::forward(int client, int server) {
     std::string held;
-    std::array<char, 65'536> buffer;
+    std::array<char, 65'536> buffer{};
     while (!ending_) {
         std::array<pollfd, 2> wait{{{client, POLLIN, 0}, {server, POLLIN, 0}}};
         int const ready = ::poll(wait.data(), wait.size(), held.empty() ? 100 : silence);
