@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cli/backend.hpp"
-#include "cli/server_report.hpp"
+#include "cli/commands/server_report.hpp"
 #include "redis/background.hpp"
 
 namespace rollcall::cli {

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <numeric>
 
-#include "cli/text.hpp"
+#include "cli/print/text.hpp"
 
 #include "rollcall/version.hpp"
 

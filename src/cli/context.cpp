@@ -1,8 +1,8 @@
 #include "cli/context.hpp"
 
-#include "cli/instance_table.hpp"
-#include "cli/json_output.hpp"
-#include "cli/text.hpp"
+#include "cli/print/instance_table.hpp"
+#include "cli/print/json_output.hpp"
+#include "cli/print/text.hpp"
 
 namespace rollcall::cli {
 

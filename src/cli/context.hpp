@@ -7,9 +7,9 @@
 
 #include "cli/backend.hpp"
 #include "cli/logger.hpp"
-#include "cli/output.hpp"
+#include "cli/print/output.hpp"
+#include "cli/print/table.hpp"
 #include "cli/settings.hpp"
-#include "cli/table.hpp"
 
 namespace rollcall::cli {
 

@@ -1,12 +1,13 @@
 #include "cli/logger.hpp"
 
+#include <cstdio>
 #include <spdlog/logger.h>
 #include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <unistd.h>
 
-#include "cli/output.hpp"
-#include "cli/text.hpp"
+#include "cli/print/output.hpp"
+#include "cli/print/text.hpp"
 
 namespace rollcall::cli {
 
@@ -57,6 +58,7 @@ void Logger::write(LogLevel level, std::string_view text) noexcept {
         impl_->log.log(to_spdlog(level), "{}", terminal_safe(text));
     } catch (...) {
         // No memory for a message: the work goes on without it.
+        std::fputs("rollcall: a message was lost\n", stderr);
     }
 }
 

@@ -65,7 +65,7 @@ std::vector<std::string> take_arguments(int count, char** arguments) {
         ours = ours && argument != "--";
         auto const begin = argument.find("://");
         auto const end = argument.rfind('@');
-        if (!ours || begin == argument.npos || end == argument.npos) continue;
+        if (!ours || begin == std::string_view::npos || end == std::string_view::npos) continue;
         for (auto at = begin + 3; at < end; ++at) arguments[i][at] = '*';
     }
     return taken;

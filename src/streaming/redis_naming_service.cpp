@@ -8,7 +8,7 @@ namespace {
 
 ServiceProviderConfig provider_config(NamingServiceConfig const& config) {
     ServiceProviderConfig result;
-    static_cast<BaseRedisConfig&>(result) = config;
+    static_cast<BaseRedisConfig&>(result) = static_cast<BaseRedisConfig const&>(config);
     result.heartbeat_timeout = config.heartbeat_timeout;
     result.auto_reregister = config.auto_reregister;
     return result;
@@ -16,7 +16,7 @@ ServiceProviderConfig provider_config(NamingServiceConfig const& config) {
 
 ServiceConsumerConfig consumer_config(NamingServiceConfig const& config) {
     ServiceConsumerConfig result;
-    static_cast<BaseRedisConfig&>(result) = config;
+    static_cast<BaseRedisConfig&>(result) = static_cast<BaseRedisConfig const&>(config);
     result.heartbeat_timeout = config.heartbeat_timeout;
     result.enable_admin_service = config.enable_admin_service;
     return result;

@@ -8,7 +8,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "cli/text.hpp"
+#include "cli/print/text.hpp"
 #include "core/text.hpp"
 #include "program.hpp"
 

@@ -1,4 +1,4 @@
-#include "cli/json_output.hpp"
+#include "cli/print/json_output.hpp"
 
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>

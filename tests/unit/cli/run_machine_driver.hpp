@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "cli/run_machine.hpp"
+#include "cli/supervise/run_machine.hpp"
 
 namespace rollcall::cli {
 

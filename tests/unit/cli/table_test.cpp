@@ -1,4 +1,4 @@
-#include "cli/table.hpp"
+#include "cli/print/table.hpp"
 
 #include <gtest/gtest.h>
 

@@ -27,10 +27,11 @@ std::optional<Metadata> by_fast_path(std::string_view document) {
 std::string random_document(std::mt19937& random) {
     static constexpr std::string_view pieces[] = {
         "{",     "}",           "\"a\"",     "\"b\"",    "\"\"",  ":",
-        ",",     " ",           "\"x\\/y\"", "\"\\n\"",  "\"é\"", "1",
-        "null",  "\"\\u0041\"", "\"\xff\"",  "[",        "]",     "true",
+        ",",     " ",           R"("x\/y")", "\"\\n\"",  "\"é\"", "1",
+        "null",  R"("\u0041")", "\"\xff\"",  "[",        "]",     "true",
         "\"c\\", "\t",          "\"\x01\"",  "\"中😀\"", "-0.0",  "\"@class\""};
-    static constexpr std::string_view shapes[] = {"k", "v", "\\\\", "\\\"", "\\/", "é", "\\t", "-"};
+    static constexpr std::string_view shapes[] = {"k",     "v", R"(\\)", R"(\")",
+                                                  R"(\/)", "é", R"(\t)", "-"};
     auto const below = [&random](std::size_t n) { return random() % n; };
     std::string out;
     if (below(3) == 0) {

@@ -1,0 +1,38 @@
+#include <boost/json/object.hpp>
+
+#include "cli/commands/commands.hpp"
+#include "cli/commands/description_options.hpp"
+#include "cli/context.hpp"
+#include "cli/print/json_output.hpp"
+
+namespace rollcall::cli {
+
+namespace {
+
+class Register final : public Command {
+public:
+    void declare(OptionSet& options) override { description_.declare(options); }
+
+    Exit run(Context& context) override {
+        auto const instance = description_.instance(context);
+        auto const written = context.backend().register_instance(instance);
+        if (context.wants_json()) {
+            context.print(boost::json::object{{"service", json_text(instance.service_name)},
+                                              {"id", json_text(instance.instance_id)},
+                                              {"created", !written.existed},
+                                              {"announced", written.announced}});
+        } else {
+            context.print_line(instance.instance_id);
+        }
+        return Exit::done;
+    }
+
+private:
+    DescriptionOptions description_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_register() { return std::make_unique<Register>(); }
+
+}  // namespace rollcall::cli

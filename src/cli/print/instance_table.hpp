@@ -1,0 +1,19 @@
+#pragma once
+
+#include <span>
+
+#include "cli/print/table.hpp"
+#include "registry/layout_port.hpp"
+
+namespace rollcall::cli {
+
+/// Whether its lease has run out while it is still stored.
+bool is_silent(Found const& found) noexcept;
+
+/// What readers may be sent to: enabled, healthy, and within its lease.
+bool is_available(Found const& found) noexcept;
+
+/// `wide` shows every field.
+Table instance_table(std::span<Found const> instances, bool wide);
+
+}  // namespace rollcall::cli
