@@ -4,11 +4,11 @@ set -euo pipefail
 # shellcheck source=tools/common.sh
 source "$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)/common.sh"
 
-quick='' sanitizers='' filter=''
+quick='' release='' filter=''
 while [[ $# -gt 0 ]]; do
   case $1 in
     --quick) quick=1; shift ;;
-    --sanitizers) sanitizers=1; shift ;;
+    --release) release=1; shift ;;
     --filter) [[ $# -ge 2 ]] || die '--filter needs a regular expression'; filter=$2; shift 2 ;;
     *) die "test: unknown argument $1" ;;
   esac
@@ -55,7 +55,7 @@ elif [[ $filter ]]; then
 else
   test_preset release -j 4
   stage 'fuzz' counted "$root/tools/fuzz.sh" 5
-  if [[ $sanitizers ]]; then
+  if [[ ! $release ]]; then
     # Sanitized programs are many times slower: fewer of the random sequences.
     export ROLLCALL_MODEL_SEQUENCES=1000
     test_preset asan -j 4
