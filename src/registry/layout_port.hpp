@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/deadline.hpp"
@@ -82,6 +83,10 @@ struct Finding {
     std::string repair = {};
     bool repaired = false;
 };
+
+inline Finding make_finding(Finding::Severity severity, std::string topic, std::string text) {
+    return Finding{severity, std::move(topic), std::move(text)};
+}
 
 /// What both layouts can do, as coroutines on the client's I/O thread: what the program stands on.
 ///

@@ -11,13 +11,12 @@
 #include <utility>
 
 #include "core/text.hpp"
+#include "streaming/json_parsing.hpp"
 
 namespace rollcall::streaming {
 namespace {
 
 namespace json = boost::json;
-
-constexpr std::size_t max_depth = 100;
 
 AdminValue typed(json::value const& value) {
     switch (value.kind()) {
@@ -42,11 +41,7 @@ AdminValue typed(json::value const& value) {
 
 std::optional<AdminValues> read_admin_values(std::string_view text) {
     auto const bytes = to_utf8(text);
-    json::parse_options options;
-    options.max_depth = max_depth;
-    options.numbers = json::number_precision::precise;
-    options.allow_invalid_utf16 = true;
-    json::stream_parser parser{{}, options};
+    json::stream_parser parser{{}, stored_json_options()};
     boost::system::error_code error;
     parser.write_some(bytes, error);
     if (!error && !parser.done()) parser.finish(error);

@@ -160,11 +160,7 @@ Task<Result<void>> repair(RegistryLuaScriptExecutor const& scripts, ExpirySweep&
 }
 
 Finding note(Severity severity, std::string text) {
-    Finding result;
-    result.severity = severity;
-    result.topic = "entries";
-    result.text = std::move(text);
-    return result;
+    return make_finding(severity, "entries", std::move(text));
 }
 
 /// Whether this user may tell subscribers; none when Redis cannot say.
@@ -179,13 +175,11 @@ Task<std::optional<Finding>> publishing(RegistryLuaScriptExecutor const& scripts
     auto const outcome = co_await scripts.core().session().exec(request, response, deadline);
     if (outcome.has_error() || response[0].is_error()) co_return std::nullopt;
     if (response[0].integer(1) != 0) co_return std::nullopt;
-    Finding result;
-    result.severity = Severity::problem;
-    result.topic = "publish";
-    result.text = "this user may not publish on channels such as " + channel +
-                  ": subscribers are not told of its changes; it lacks the ACL rule +publish or &" +
-                  ServiceKeys{scripts.keys().prefix(), "*"}.changes();
-    co_return result;
+    co_return make_finding(
+        Severity::problem, "publish",
+        "this user may not publish on channels such as " + channel +
+            ": subscribers are not told of its changes; it lacks the ACL rule +publish or &" +
+            ServiceKeys{scripts.keys().prefix(), "*"}.changes());
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <map>
-#include <random>
 #include <utility>
 #include <vector>
 
@@ -15,13 +14,6 @@ namespace {
 
 // Services that are swept at the same time: bounds what a sweep holds in memory.
 constexpr std::size_t services_per_wave = 64;
-
-std::string random_token() {
-    std::random_device source;
-    std::string token;
-    for (int i = 0; i < 4; ++i) token += std::to_string(source()) + '-';
-    return token;
-}
 
 ServiceChangeEvent removal(std::string const& service, CleanupReply::Removed const& removed,
                            Milliseconds now) {
@@ -39,7 +31,9 @@ ServiceChangeEvent removal(std::string const& service, CleanupReply::Removed con
 }  // namespace
 
 ExpirySweep::ExpirySweep(RegistryLuaScriptExecutor const& scripts, InstanceReader& reader)
-    : scripts_(scripts), reader_(reader), token_(random_token()) {}
+    : scripts_(scripts),
+      reader_(reader),
+      lease_(scripts.shared_core(), scripts.keys().prefix() + ":rollcall:sweep") {}
 
 Task<Result<SweepReport>> ExpirySweep::run(Milliseconds timeout, Deadline deadline) {
     auto const services = co_await reader_.services(deadline);
@@ -94,24 +88,14 @@ Task<SweepReport> ExpirySweep::run_for(std::vector<std::string> const& services,
 
 Task<Result<SweepReport>> ExpirySweep::run_as_leader(Milliseconds timeout, Milliseconds hold,
                                                      Deadline deadline) {
-    auto const leads = co_await scripts_.execute_sweep_lease(token_, hold, deadline);
-    if (leads.has_error()) {
-        if (is_transient(leads.error().code())) co_return leads.error();
-        scripts_.core().log().write(
-            LogLevel::warning, "sweep-lease",
-            "sweeps without the lease that saves double work: " + leads.error().detail());
-    } else if (!*leads) {
+    auto const leads = co_await lease_.take(hold, deadline);
+    if (leads.has_error()) co_return leads.error();
+    if (!*leads) {
         SweepReport other;
         other.leader = false;
         co_return other;
     }
     co_return co_await run(timeout, deadline);
-}
-
-Task<Result<void>> ExpirySweep::yield(Deadline deadline) {
-    auto const done = co_await scripts_.execute_sweep_lease(token_, Milliseconds{0}, deadline);
-    if (done.has_error()) co_return done.error();
-    co_return Result<void>{};
 }
 
 }  // namespace rollcall::streaming

@@ -8,6 +8,7 @@
 #include "core/result.hpp"
 #include "redis/task.hpp"
 #include "registry/layout_port.hpp"
+#include "registry/sweep_lease.hpp"
 #include "streaming/instance_reader.hpp"
 #include "streaming/registry_lua_script_executor.hpp"
 
@@ -29,18 +30,17 @@ public:
     Task<SweepReport> run_for(std::vector<std::string> const& services, Milliseconds timeout,
                               Deadline deadline, GivenTime now = {});
 
-    /// The same as `run` if this object holds, or now gets, the lease of the prefix. When the lease
-    /// cannot be asked for, it sweeps: the lease saves work, it decides nothing.
+    /// The same as `run` if this object holds, or now gets, the lease of the prefix.
     Task<Result<SweepReport>> run_as_leader(Milliseconds timeout, Milliseconds hold,
                                             Deadline deadline);
 
     /// Gives the lease up, so that another process need not wait for its end.
-    Task<Result<void>> yield(Deadline deadline);
+    Task<Result<void>> yield(Deadline deadline) { return lease_.yield(deadline); }
 
 private:
     RegistryLuaScriptExecutor const& scripts_;
     InstanceReader& reader_;
-    std::string token_;
+    SweepLease lease_;
 };
 
 }  // namespace rollcall::streaming

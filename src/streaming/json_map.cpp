@@ -11,14 +11,13 @@
 
 #include "core/text.hpp"
 #include "streaming/java_text.hpp"
+#include "streaming/json_parsing.hpp"
 
 namespace rollcall::streaming {
 namespace {
 
 namespace json = boost::json;
 using ErrorCode = boost::system::error_code;
-
-constexpr std::size_t max_depth = 100;
 
 /// An object or array below the top one, while it is read.
 struct Frame {
@@ -168,11 +167,7 @@ private:
 
 std::optional<Metadata> read_json_map_by_parser(std::string_view text) {
     auto const bytes = to_utf8(text);
-    json::parse_options options;
-    options.max_depth = max_depth;
-    options.numbers = json::number_precision::precise;
-    options.allow_invalid_utf16 = true;
-    json::basic_parser<Handler> parser{options};
+    json::basic_parser<Handler> parser{stored_json_options()};
     ErrorCode error;
     parser.write_some(false, bytes.data(), bytes.size(), error);
     if (error) return std::nullopt;

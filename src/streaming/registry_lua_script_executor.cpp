@@ -3,7 +3,7 @@
 #include <array>
 #include <charconv>
 
-#include "registry/exchange.hpp"
+#include "registry/script_calls.hpp"
 #include "streaming/event_text.hpp"
 #include "streaming/scripts.hpp"
 #include "streaming/service_keys.hpp"
@@ -16,10 +16,6 @@ namespace {
 using redis::Request;
 using redis::Value;
 using Common = RegistryLuaScriptExecutor::Common;
-
-// Script calls that travel in one request: enough to make round trips cheap, few enough that other
-// requests on the connection are not held up for long.
-constexpr std::size_t calls_per_request = 32;
 
 std::string text_of(GivenTime const& now) { return now ? std::to_string(now->count()) : ""; }
 
@@ -45,30 +41,28 @@ HashFields fields_of(Value hash) {
     return fields;
 }
 
-/// A script call: how its arguments are sent and its reply is read.
-template <class Call>
-struct Traits;
-
-struct Announced {
-    Written written;
-    std::string_view refused;
+/// What all scripts refer to.
+struct ScriptBase {
+    RegistryLuaScriptExecutor const& executor;
+    Common const& common;
 };
 
-Announced read_announced(Value reply) {
-    Announced result;
-    result.written.existed = reply[0].integer() == 1;
-    auto const sent = reply[1];
-    if (sent.integer() != 1) {
-        result.written.announced = false;
-        result.refused = sent.text();
-    }
-    return result;
+/// The reply of the scripts that store or remove one instance.
+Result<Written> read_written(RegistryLuaScriptExecutor const& executor, std::string const& service,
+                             std::string what, Value reply) {
+    if (reply.is_error()) return redis::failure_of(reply, what);
+    if (reply.size() != 2) return odd_reply(std::move(what));
+    Written written;
+    written.existed = reply[0].integer() == 1;
+    written.announced = reply[1].integer() == 1;
+    if (!written.announced) executor.note_refused(service, reply[1].text());
+    return written;
 }
 
-template <>
-struct Traits<RegisterCall> {
+struct RegisterScript : ScriptBase {
+    using Call = RegisterCall;
     using Reply = Written;
-    static void push(Request& request, Common const& common, RegisterCall const& call) {
+    void push(Request& request, Call const& call) const {
         ServiceKeys const keys{common.prefix, call.service};
         auto const heartbeats = keys.heartbeats();
         auto const instance = keys.instance(call.id);
@@ -79,22 +73,16 @@ struct Traits<RegisterCall> {
             call.service, call.id, now, call.document, common.ttl, channel, call.event_tail};
         request.push_script(scripts::register_instance, key_list, arguments);
     }
-    static Result<Written> read(RegistryLuaScriptExecutor const& executor, RegisterCall const& call,
-                                Value reply) {
-        if (reply.is_error()) {
-            return redis::failure_of(reply, subject("register", call.service, call.id));
-        }
-        if (reply.size() != 2) return odd_reply(subject("register", call.service, call.id));
-        auto const result = read_announced(reply);
-        if (!result.written.announced) executor.note_refused(call.service, result.refused);
-        return result.written;
+    Result<Reply> read(Call const& call, Value reply) const {
+        return read_written(executor, call.service, subject("register", call.service, call.id),
+                            reply);
     }
 };
 
-template <>
-struct Traits<DeregisterCall> {
+struct DeregisterScript : ScriptBase {
+    using Call = DeregisterCall;
     using Reply = Written;
-    static void push(Request& request, Common const& common, DeregisterCall const& call) {
+    void push(Request& request, Call const& call) const {
         ServiceKeys const keys{common.prefix, call.service};
         auto const heartbeats = keys.heartbeats();
         auto const instance = keys.instance(call.id);
@@ -105,22 +93,16 @@ struct Traits<DeregisterCall> {
                                                         call.event_tail};
         request.push_script(scripts::deregister_instance, key_list, arguments);
     }
-    static Result<Written> read(RegistryLuaScriptExecutor const& executor,
-                                DeregisterCall const& call, Value reply) {
-        if (reply.is_error()) {
-            return redis::failure_of(reply, subject("deregister", call.service, call.id));
-        }
-        if (reply.size() != 2) return odd_reply(subject("deregister", call.service, call.id));
-        auto const result = read_announced(reply);
-        if (!result.written.announced) executor.note_refused(call.service, result.refused);
-        return result.written;
+    Result<Reply> read(Call const& call, Value reply) const {
+        return read_written(executor, call.service, subject("deregister", call.service, call.id),
+                            reply);
     }
 };
 
-template <>
-struct Traits<HeartbeatCall> {
+struct HeartbeatScript : ScriptBase {
+    using Call = HeartbeatCall;
     using Reply = HeartbeatReply;
-    static void push(Request& request, Common const& common, HeartbeatCall const& call) {
+    void push(Request& request, Call const& call) const {
         ServiceKeys const keys{common.prefix, call.service};
         auto const channel = keys.changes();
         auto const now = text_of(call.now);
@@ -138,8 +120,7 @@ struct Traits<HeartbeatCall> {
         std::vector<std::string_view> const key_list{key_texts.begin(), key_texts.end()};
         request.push_script(scripts::heartbeat_update, key_list, arguments);
     }
-    static Result<HeartbeatReply> read(RegistryLuaScriptExecutor const& executor,
-                                       HeartbeatCall const& call, Value reply) {
+    Result<Reply> read(Call const& call, Value reply) const {
         if (reply.is_error()) return redis::failure_of(reply, subject("heartbeat", call.service));
         if (reply.size() < call.entries.size()) {
             return odd_reply(subject("heartbeat", call.service));
@@ -161,10 +142,10 @@ struct Traits<HeartbeatCall> {
     }
 };
 
-template <>
-struct Traits<CleanupCall> {
+struct CleanupScript : ScriptBase {
+    using Call = CleanupCall;
     using Reply = CleanupReply;
-    static void push(Request& request, Common const& common, CleanupCall const& call) {
+    void push(Request& request, Call const& call) const {
         auto const heartbeats = ServiceKeys{common.prefix, call.service}.heartbeats();
         auto const now = text_of(call.now);
         auto const timeout = std::to_string(call.timeout.count());
@@ -175,8 +156,7 @@ struct Traits<CleanupCall> {
                                                         common.prefix, skip, limit};
         request.push_script(scripts::cleanup_expired, key_list, arguments);
     }
-    static Result<CleanupReply> read(RegistryLuaScriptExecutor const&, CleanupCall const& call,
-                                     Value reply) {
+    Result<Reply> read(Call const& call, Value reply) const {
         if (reply.is_error()) return redis::failure_of(reply, subject("cleanup", call.service));
         if (reply.size() < 2) return odd_reply(subject("cleanup", call.service));
         CleanupReply result;
@@ -194,10 +174,10 @@ struct Traits<CleanupCall> {
     }
 };
 
-template <>
-struct Traits<UpdateCall> {
+struct UpdateScript : ScriptBase {
+    using Call = UpdateCall;
     using Reply = UpdateReply;
-    static void push(Request& request, Common const& common, UpdateCall const& call) {
+    void push(Request& request, Call const& call) const {
         auto const instance = ServiceKeys{common.prefix, call.service}.instance(call.id);
         auto const now = text_of(call.now);
         std::array<std::string_view, 1> const key_list{instance};
@@ -209,8 +189,7 @@ struct Traits<UpdateCall> {
         }
         request.push_script(scripts::update_instance, key_list, arguments);
     }
-    static Result<UpdateReply> read(RegistryLuaScriptExecutor const&, UpdateCall const& call,
-                                    Value reply) {
+    Result<Reply> read(Call const& call, Value reply) const {
         if (reply.is_error()) {
             return redis::failure_of(reply, subject("update", call.service, call.id));
         }
@@ -223,43 +202,6 @@ struct Traits<UpdateCall> {
         return result;
     }
 };
-
-template <class Call>
-Task<std::vector<Result<typename Traits<Call>::Reply>>> execute_all(
-    RegistryLuaScriptExecutor const& executor, Common const& common, std::span<Call const> calls,
-    Deadline deadline) {
-    auto const exchanges = std::make_shared<Exchanges>();
-    exchanges->reserve((calls.size() + calls_per_request - 1) / calls_per_request);
-    for (std::size_t i = 0; i < calls.size(); ++i) {
-        if (i % calls_per_request == 0) exchanges->emplace_back();
-        Traits<Call>::push(exchanges->back().request, common, calls[i]);
-    }
-    co_await exec_all(executor.core().session(), exchanges, deadline);
-    std::vector<Result<typename Traits<Call>::Reply>> results;
-    results.reserve(calls.size());
-    for (std::size_t i = 0; i < calls.size(); ++i) {
-        auto const& exchange = (*exchanges)[i / calls_per_request];
-        if (exchange.failure) {
-            results.emplace_back(*exchange.failure);
-        } else {
-            results.push_back(
-                Traits<Call>::read(executor, calls[i], exchange.response[i % calls_per_request]));
-        }
-    }
-    co_return results;
-}
-
-template <class Call>
-Task<Result<typename Traits<Call>::Reply>> execute_one(RegistryLuaScriptExecutor const& executor,
-                                                       Common const& common, Call const& call,
-                                                       Deadline deadline) {
-    Request request;
-    redis::Response response;
-    Traits<Call>::push(request, common, call);
-    auto const outcome = co_await executor.core().session().exec(request, response, deadline);
-    if (outcome.has_error()) co_return outcome.error();
-    co_return Traits<Call>::read(executor, call, response[0]);
-}
 
 }  // namespace
 
@@ -287,33 +229,33 @@ RegistryLuaScriptExecutor::RegistryLuaScriptExecutor(std::shared_ptr<redis::Clie
 
 Task<Result<Written>> RegistryLuaScriptExecutor::execute_register(RegisterCall const& call,
                                                                   Deadline deadline) const {
-    return execute_one(*this, common_, call, deadline);
+    return execute_one(core_->session(), RegisterScript{{*this, common_}}, call, deadline);
 }
 
 Task<std::vector<Result<Written>>> RegistryLuaScriptExecutor::execute_register(
     std::span<RegisterCall const> calls, Deadline deadline) const {
-    return execute_all(*this, common_, calls, deadline);
+    return execute_all(core_->session(), RegisterScript{{*this, common_}}, calls, deadline);
 }
 
 Task<Result<Written>> RegistryLuaScriptExecutor::execute_deregister(DeregisterCall const& call,
                                                                     Deadline deadline) const {
-    return execute_one(*this, common_, call, deadline);
+    return execute_one(core_->session(), DeregisterScript{{*this, common_}}, call, deadline);
 }
 
 Task<std::vector<Result<HeartbeatReply>>> RegistryLuaScriptExecutor::execute_heartbeat_update(
     std::span<HeartbeatCall const> calls, Deadline deadline) const {
-    return execute_all(*this, common_, calls, deadline);
+    return execute_all(core_->session(), HeartbeatScript{{*this, common_}}, calls, deadline);
 }
 
 Task<std::vector<Result<CleanupReply>>>
 RegistryLuaScriptExecutor::execute_cleanup_expired_instances_with_snapshots(
     std::span<CleanupCall const> calls, Deadline deadline) const {
-    return execute_all(*this, common_, calls, deadline);
+    return execute_all(core_->session(), CleanupScript{{*this, common_}}, calls, deadline);
 }
 
 Task<Result<UpdateReply>> RegistryLuaScriptExecutor::execute_update(UpdateCall const& call,
                                                                     Deadline deadline) const {
-    return execute_one(*this, common_, call, deadline);
+    return execute_one(core_->session(), UpdateScript{{*this, common_}}, call, deadline);
 }
 
 Task<Result<Members>> RegistryLuaScriptExecutor::members(Request const& request,
@@ -361,22 +303,6 @@ Task<Result<Members>> RegistryLuaScriptExecutor::execute_get_instances_by_filter
     Request request;
     request.push_script(scripts::query_instances, keys, arguments);
     co_return co_await members(request, service, deadline);
-}
-
-Task<Result<bool>> RegistryLuaScriptExecutor::execute_sweep_lease(std::string const& token,
-                                                                  Milliseconds hold,
-                                                                  Deadline deadline) const {
-    auto const key = common_.prefix + ":rollcall:sweep";
-    auto const hold_text = std::to_string(hold.count());
-    std::array<std::string_view, 1> const keys{key};
-    std::array<std::string_view, 2> const arguments{token, hold_text};
-    Request request;
-    redis::Response response;
-    request.push_script(scripts::sweep_lease, keys, arguments);
-    auto const outcome = co_await core_->session().exec(request, response, deadline);
-    if (outcome.has_error()) co_return outcome.error();
-    if (response[0].is_error()) co_return redis::failure_of(response[0], "take the sweeping lease");
-    co_return response[0].integer() == 1;
 }
 
 Task<Result<bool>> RegistryLuaScriptExecutor::execute_remove_phantom(std::string const& service,

@@ -148,9 +148,6 @@ public:
     // Ours, not the design's.
 
     Task<Result<UpdateReply>> execute_update(UpdateCall const& call, Deadline deadline) const;
-    /// Takes or extends the right to sweep; zero gives it up. False: somebody else has it.
-    Task<Result<bool>> execute_sweep_lease(std::string const& token, Milliseconds hold,
-                                           Deadline deadline) const;
     /// Removes a Hash without `host` and its member; false when it is no such Hash (any more).
     Task<Result<bool>> execute_remove_phantom(std::string const& service, std::string const& id,
                                               Deadline deadline) const;
@@ -160,6 +157,7 @@ public:
 
     RegistryKeys const& keys() const noexcept { return keys_; }
     redis::ClientCore& core() const noexcept { return *core_; }
+    std::shared_ptr<redis::ClientCore> const& shared_core() const noexcept { return core_; }
     std::chrono::seconds lease() const noexcept { return lease_; }
 
     /// What all calls have in common.

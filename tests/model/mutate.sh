@@ -46,10 +46,10 @@ mutations=(
     'score not moved|heartbeat_update|'"redis.call('ZADD', KEYS[1], unpack(members))"'|'
     'heartbeat not announced|heartbeat_update|'"if tail ~= '' then"'|'"if false then"
     'deregistered told as absent|deregister_instance|existed and 1 or 0|0'
-    'deregistration keeps the member|deregister_instance|'"redis.call('ZREM', KEYS[2], ARGV[2])"'|'
-    'deregistration keeps the hash|deregister_instance|'"redis.call('DEL', KEYS[3])"'|'
-    'deregistration keeps the index|deregister_instance|'"redis.call('SREM', KEYS[1], ARGV[1])"'|local kept = true'
-    'deregistration drops the index|deregister_instance|members == 1 and|members > 0 and'
+    'removal keeps the member|parts/remove|'"redis.call('ZREM', heartbeats, id)"'|'
+    'removal keeps the hash|parts/remove|'"redis.call('DEL', hash)"'|'
+    'removal keeps the index|parts/remove|'"redis.call('SREM', index, service)"'|local kept = true'
+    'removal drops the index|parts/remove|members == 1 and|members > 0 and'
     'null is a value|query_instances|if value == nil or value == cjson.null then return false end|if value == nil then return false end'
     'numbers compared as text|query_instances|local number = filter.number and tonumber(value)|local number = nil'
     'operator read from the first colon|query_instances|'"'^(.*):([^:]*)\$'"'|'"'^([^:]*):(.*)\$'"
@@ -59,7 +59,6 @@ mutations=(
     'metrics not asked|query_instances|and meets(stored[2], filters[2])|'
     'update renews|update_instance|'"redis.call('HSET', KEYS[1], unpack(fields))"'|'"redis.call('HSET', KEYS[1], 'lastHeartbeatTime', now, unpack(fields))"
     'update creates|update_instance|'"if not stored[1] then return {0, 0, now, {}} end"'|'
-    'phantom removal keeps the member|remove_phantom|'"redis.call('ZREM', KEYS[2], ARGV[2])"'|'
     'phantom removal takes all|remove_phantom|'" or redis.call('HGET', KEYS[3], 'host')"'|'
 )
 

@@ -7,6 +7,8 @@
 #include <iterator>
 #include <optional>
 
+#include "support/redis_escapes.hpp"
+
 namespace rollcall::test::golden {
 
 namespace {
@@ -15,12 +17,6 @@ constexpr std::string_view folder = ROLLCALL_TEST_DATA "/golden";
 
 std::string at(std::string_view file, std::size_t line, std::string_view what) {
     return std::string{file} + ':' + std::to_string(line) + ": " + std::string{what};
-}
-
-int digit(char c) {
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    return -1;
 }
 
 /// Takes one line apart.
@@ -68,31 +64,10 @@ private:
     }
 
     char escape() {
-        if (++at_ >= text_.size()) fail("an escape that ends with the line");
-        switch (text_[at_]) {
-            case '"':
-            case '\\':
-                return text_[at_];
-            case 'n':
-                return '\n';
-            case 'r':
-                return '\r';
-            case 't':
-                return '\t';
-            case 'a':
-                return '\a';
-            case 'b':
-                return '\b';
-            case 'x':
-                break;
-            default:
-                fail(std::string{"unknown escape \\"} + text_[at_]);
-        }
-        int const high = at_ + 1 < text_.size() ? digit(text_[at_ + 1]) : -1;
-        int const low = at_ + 2 < text_.size() ? digit(text_[at_ + 2]) : -1;
-        if (high < 0 || low < 0) fail("\\x without two lower-case hexadecimal digits");
-        at_ += 2;
-        return static_cast<char>(high * 16 + low);
+        auto const begin = at_;
+        auto const character = unescape(text_, at_);
+        if (!character) fail("malformed escape " + std::string{text_.substr(begin, 4)});
+        return *character;
     }
 
     std::string_view text_;

@@ -35,11 +35,7 @@ bool is_trouble(Finding const& finding) {
 }
 
 Finding connection(Severity severity, std::string text) {
-    Finding finding;
-    finding.severity = severity;
-    finding.topic = "connection";
-    finding.text = std::move(text);
-    return finding;
+    return make_finding(severity, "connection", std::move(text));
 }
 
 class Doctor final : public Command {

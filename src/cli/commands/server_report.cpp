@@ -20,14 +20,6 @@ microseconds now() {
         std::chrono::system_clock::now().time_since_epoch());
 }
 
-Finding finding(Severity severity, std::string topic, std::string text) {
-    Finding result;
-    result.severity = severity;
-    result.topic = std::move(topic);
-    result.text = std::move(text);
-    return result;
-}
-
 void read_info(std::string_view text, ServerFacts& facts) {
     while (!text.empty()) {
         auto const line = text.substr(0, text.find('\n'));
@@ -59,36 +51,38 @@ Finding version_finding(ServerFacts const& facts) {
     auto const valkey = facts.value("valkey_version");
     auto const name = valkey.empty() ? fmt::format("Redis {}", version)
                                      : fmt::format("Valkey {} (Redis {})", valkey, version);
-    if (major_version(version) >= oldest_version) return finding(Severity::ok, "version", name);
-    return finding(Severity::problem, "version",
-                   fmt::format("{}: Redis {} or later is needed", name, oldest_version));
+    if (major_version(version) >= oldest_version)
+        return make_finding(Severity::ok, "version", name);
+    return make_finding(Severity::problem, "version",
+                        fmt::format("{}: Redis {} or later is needed", name, oldest_version));
 }
 
 Finding role_finding(ServerFacts const& facts) {
     if (facts.value("cluster_enabled") == "1") {
-        return finding(Severity::problem, "role", "Redis Cluster is not supported in this version");
+        return make_finding(Severity::problem, "role",
+                            "Redis Cluster is not supported in this version");
     }
     auto const role = facts.value("role");
-    if (role == "master") return finding(Severity::ok, "role", "master");
-    return finding(Severity::problem, "role",
-                   fmt::format("{}: a replica takes no registrations", role));
+    if (role == "master") return make_finding(Severity::ok, "role", "master");
+    return make_finding(Severity::problem, "role",
+                        fmt::format("{}: a replica takes no registrations", role));
 }
 
 Finding persistence_finding(ServerFacts const& facts) {
     constexpr auto topic = "persistence";
     if (facts.value("rdb_last_bgsave_status") == "err") {
-        return finding(Severity::warning, topic,
-                       "the last snapshot failed; Redis may refuse writes until one succeeds");
+        return make_finding(Severity::warning, topic,
+                            "the last snapshot failed; Redis may refuse writes until one succeeds");
     }
     if (facts.value("aof_enabled") != "1") {
-        return finding(Severity::note, topic,
-                       "no append-only file: after a restart, entries come back only with the "
-                       "next heartbeats of their owners");
+        return make_finding(Severity::note, topic,
+                            "no append-only file: after a restart, entries come back only with the "
+                            "next heartbeats of their owners");
     }
     if (facts.value("aof_last_write_status") == "err") {
-        return finding(Severity::warning, topic, "the append-only file cannot be written");
+        return make_finding(Severity::warning, topic, "the append-only file cannot be written");
     }
-    return finding(Severity::ok, topic, "append-only file");
+    return make_finding(Severity::ok, topic, "append-only file");
 }
 
 std::optional<Finding> clock_finding(ServerFacts const& facts) {
@@ -98,7 +92,7 @@ std::optional<Finding> clock_finding(ServerFacts const& facts) {
                                   std::abs(static_cast<double>(skew.count()) / 1e6),
                                   skew.count() > 0 ? "behind" : "ahead of");
     auto const large = std::chrono::abs(skew) > tolerated_skew;
-    return finding(large ? Severity::warning : Severity::ok, "clock", text);
+    return make_finding(large ? Severity::warning : Severity::ok, "clock", text);
 }
 
 }  // namespace
@@ -138,16 +132,17 @@ Task<Result<ServerFacts>> server_facts(redis::ClientCore& core, Deadline deadlin
 std::optional<Finding> eviction_finding(ServerFacts const& facts) {
     auto const policy = facts.value("maxmemory_policy");
     if (policy.empty() || policy == "noeviction") return std::nullopt;
-    return finding(Severity::warning, "eviction",
-                   fmt::format("maxmemory-policy {} lets Redis drop entries of the registry when "
-                               "memory is short; it should be noeviction",
-                               policy));
+    return make_finding(
+        Severity::warning, "eviction",
+        fmt::format("maxmemory-policy {} lets Redis drop entries of the registry when "
+                    "memory is short; it should be noeviction",
+                    policy));
 }
 
 std::vector<Finding> server_findings(ServerFacts const& facts) {
     std::vector<Finding> findings;
     if (!facts.info_refusal.empty()) {
-        findings.push_back(finding(
+        findings.push_back(make_finding(
             Severity::note, "INFO",
             "version, role, persistence and eviction policy are not known: " + facts.info_refusal));
     } else {
@@ -156,7 +151,7 @@ std::vector<Finding> server_findings(ServerFacts const& facts) {
         findings.push_back(persistence_finding(facts));
         auto eviction = eviction_finding(facts);
         findings.push_back(eviction ? *std::move(eviction)
-                                    : finding(Severity::ok, "eviction", "noeviction"));
+                                    : make_finding(Severity::ok, "eviction", "noeviction"));
     }
     if (auto clock = clock_finding(facts)) findings.push_back(*std::move(clock));
     return findings;

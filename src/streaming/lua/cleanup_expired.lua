@@ -4,19 +4,15 @@
 -- ARGV: service, now in ms or '' for Redis' clock, timeout in ms, effective key prefix,
 --       candidates to pass over, candidates to look at
 -- Reply: {now, candidates that stay, id, its hash as fields and values, id, its hash, …}
-local now = tonumber(ARGV[2])
-if ARGV[2] == '' then
-    local time = redis.call('TIME')
-    now = time[1] * 1000 + math.floor(time[2] / 1000)
-end
-local timeout = tonumber(ARGV[3])
-if not now or not timeout then return redis.error_reply('ERR now and timeout must be numbers') end
+-- include registry/lua/parts/now.lua
+local now, timeout = now_of(ARGV[2]), tonumber(ARGV[3])
+if not timeout then return redis.error_reply('ERR the timeout must be a number') end
 
 local ids = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf',
     '(' .. string.format('%.0f', now - timeout), 'LIMIT', ARGV[5], ARGV[6])
 redis.call('SISMEMBER', KEYS[2], ARGV[1])
 local base = ARGV[4] .. ':services:' .. ARGV[1] .. ':instance:'
-local result, members, keys = {string.format('%.0f', now), 0}, {}, {}
+local result, members, keys = {now, 0}, {}, {}
 for _, id in ipairs(ids) do
     local key = base .. id
     local hash = redis.pcall('HGETALL', key)

@@ -5,13 +5,8 @@
 -- Reply: for each instance 1 written, 0 gone, -1 its key is no hash;
 --        then, when a message was refused, why
 -- All reads come first: a key of another type is met before anything is written.
-local now = ARGV[1]
-if now == '' then
-    local time = redis.call('TIME')
-    now = string.format('%.0f', time[1] * 1000 + math.floor(time[2] / 1000))
-elseif not tonumber(now) then
-    return redis.error_reply('ERR now must be a number')
-end
+-- include registry/lua/parts/now.lua
+local now = now_of(ARGV[1])
 local ttl = tonumber(ARGV[2]) or 0
 if ttl > 1e10 then return redis.error_reply('ERR TTL is too long') end
 local lease = ttl > 0 and string.format('%.0f', math.ceil(ttl))

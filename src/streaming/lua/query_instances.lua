@@ -5,13 +5,9 @@
 --       alone; an array as value: all of its elements are required
 -- Reply: {now, id, score, id, score, …}
 -- Whatever is stored, it only matches or does not: no odd instance spoils the query for the others.
-local now = tonumber(ARGV[3])
-if ARGV[3] == '' then
-    local time = redis.call('TIME')
-    now = time[1] * 1000 + math.floor(time[2] / 1000)
-end
-local timeout = tonumber(ARGV[4])
-if not now or not timeout then return redis.error_reply('ERR now and timeout must be numbers') end
+-- include registry/lua/parts/now.lua
+local now, timeout = now_of(ARGV[3]), tonumber(ARGV[4])
+if not timeout then return redis.error_reply('ERR the timeout must be a number') end
 
 local operators = {['=='] = true, ['!='] = true, ['>'] = true, ['>='] = true, ['<'] = true, ['<='] = true}
 
@@ -92,7 +88,7 @@ end
 
 local found = redis.call('ZRANGEBYSCORE', KEYS[1], '(' .. string.format('%.0f', now - timeout),
     '+inf', 'WITHSCORES')
-local result = {string.format('%.0f', now)}
+local result = {now}
 local filtering = #filters[1] + #filters[2] > 0
 local base = ARGV[1] .. ':services:' .. ARGV[2] .. ':instance:'
 for i = 1, #found, 2 do

@@ -3,13 +3,8 @@
 -- ARGV: service, id, now in ms or '' for Redis' clock, JSON document, TTL in s, channel, event tail
 -- Reply: {1 if it was there before, 1 or why the message was refused}
 -- Everything is checked and encoded before the first write.
-local now = ARGV[3]
-if now == '' then
-    local time = redis.call('TIME')
-    now = string.format('%.0f', time[1] * 1000 + math.floor(time[2] / 1000))
-elseif not tonumber(now) then
-    return redis.error_reply('ERR now must be a number')
-end
+-- include registry/lua/parts/now.lua
+local now = now_of(ARGV[3])
 local ttl = tonumber(ARGV[5]) or 0
 if ttl > 1e10 then return redis.error_reply('ERR TTL is too long') end
 

@@ -3,13 +3,8 @@
 -- ARGV: now in ms or '' for Redis' clock, '1' to write only while `metadata` is as expected,
 --       the expected metadata ('' also for none), field, value, field, value, …
 -- Reply: {1 if it was there before, 1 if it was written, now, its hash as fields and values}
-local now = ARGV[1]
-if now == '' then
-    local time = redis.call('TIME')
-    now = string.format('%.0f', time[1] * 1000 + math.floor(time[2] / 1000))
-elseif not tonumber(now) then
-    return redis.error_reply('ERR now must be a number')
-end
+-- include registry/lua/parts/now.lua
+local now = now_of(ARGV[1])
 local stored = redis.call('HMGET', KEYS[1], 'host', 'metadata')
 if not stored[1] then return {0, 0, now, {}} end
 if ARGV[2] == '1' and (stored[2] or '') ~= ARGV[3] then return {1, 0, now, {}} end

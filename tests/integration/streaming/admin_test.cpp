@@ -7,16 +7,6 @@ namespace {
 
 class Admin : public StreamingTest {
 protected:
-    void store(std::string const& service, std::string const& id, long long age,
-               std::vector<std::string> const& fields) {
-        redis().must({"SADD", index_key(), service});
-        redis().must({"ZADD", heartbeats_key(service), std::to_string(redis_now() - age), id});
-        if (fields.empty()) return;
-        std::vector<std::string> command{"HSET", instance_key(service, id)};
-        command.insert(command.end(), fields.begin(), fields.end());
-        redis().must(command);
-    }
-
     RegistryAdminService admin{client};
 };
 

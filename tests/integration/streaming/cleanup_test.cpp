@@ -13,17 +13,6 @@ std::string const lease_key = std::string{prefix} + ":rollcall:sweep";
 
 class Cleanup : public StreamingTest {
 protected:
-    /// Silent for `age` milliseconds; no fields: its Hash has expired.
-    void store(std::string const& service, std::string const& id, long long age,
-               std::vector<std::string> const& fields = {}) {
-        redis().must({"SADD", index_key(), service});
-        redis().must({"ZADD", heartbeats_key(service), std::to_string(redis_now() - age), id});
-        if (fields.empty()) return;
-        std::vector<std::string> command{"HSET", instance_key(service, id)};
-        command.insert(command.end(), fields.begin(), fields.end());
-        redis().must(command);
-    }
-
     static ServiceProviderConfig fast(std::chrono::milliseconds delay = 1ms) {
         ServiceProviderConfig config;
         config.cleanup_delay = delay;

@@ -15,16 +15,7 @@ protected:
         provider.start();
     }
 
-    /// Stored as a peer might have, heard of `age` milliseconds ago.
-    void store(std::string const& service, std::string const& id, long long age,
-               std::vector<std::string> const& fields) {
-        redis().must({"SADD", index_key(), service});
-        redis().must({"ZADD", heartbeats_key(service), std::to_string(redis_now() - age), id});
-        if (fields.empty()) return;
-        std::vector<std::string> command{"HSET", instance_key(service, id)};
-        command.insert(command.end(), fields.begin(), fields.end());
-        redis().must(command);
-    }
+    using StreamingTest::store;
     void store(std::string const& service, std::string const& id, long long age = 0) {
         store(service, id, age, {"host", "10.0.0.5", "port", "8080"});
     }

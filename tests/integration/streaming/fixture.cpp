@@ -87,4 +87,14 @@ long long StreamingTest::redis_now() {
     return std::stoll(time.at(0)) * 1'000 + std::stoll(time.at(1)) / 1'000;
 }
 
+void StreamingTest::store(std::string const& service, std::string const& id, long long age,
+                          std::vector<std::string> const& fields) {
+    redis().must({"SADD", index_key(), service});
+    redis().must({"ZADD", heartbeats_key(service), std::to_string(redis_now() - age), id});
+    if (fields.empty()) return;
+    std::vector<std::string> command{"HSET", instance_key(service, id)};
+    command.insert(command.end(), fields.begin(), fields.end());
+    redis().must(command);
+}
+
 }  // namespace rollcall::streaming::test

@@ -99,6 +99,9 @@ protected:
     RedisClient& redis() { return admin; }
     std::vector<Told> heard() { return told(listener.drain()); }
     long long redis_now();  ///< Milliseconds.
+    /// As a peer might have, heard of `age` milliseconds ago; no fields: its Hash has expired.
+    void store(std::string const& service, std::string const& id, long long age,
+               std::vector<std::string> const& fields = {});
 
     ClientOptions options() {
         ClientOptions result;
