@@ -38,7 +38,9 @@ Task<Result<bool>> SweepLease::ask(std::chrono::milliseconds hold, Deadline dead
 }
 
 Task<Result<bool>> SweepLease::take(std::chrono::milliseconds hold, Deadline deadline) {
+    held_ = true;
     auto taken = co_await ask(hold, deadline);
+    if (taken.has_value()) held_ = *taken;
     if (taken.has_value() || is_transient(taken.error().code())) co_return taken;
     core_->log().write(
         LogLevel::warning, "sweep-lease",
@@ -47,6 +49,7 @@ Task<Result<bool>> SweepLease::take(std::chrono::milliseconds hold, Deadline dea
 }
 
 Task<Result<void>> SweepLease::yield(Deadline deadline) {
+    if (!std::exchange(held_, false) || !core_->session().connected()) co_return Result<void>{};
     auto const done = co_await ask(std::chrono::milliseconds{0}, deadline);
     if (done.has_error()) co_return done.error();
     co_return Result<void>{};

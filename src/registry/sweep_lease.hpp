@@ -23,7 +23,8 @@ public:
     /// warning in the log.
     Task<Result<bool>> take(std::chrono::milliseconds hold, Deadline deadline);
 
-    /// Gives it up, so that another process need not wait for its end.
+    /// Gives it up, so that another process need not wait for its end. Asks Redis only if it may be
+    /// ours and Redis can be reached now.
     Task<Result<void>> yield(Deadline deadline);
 
 private:
@@ -32,6 +33,7 @@ private:
     std::shared_ptr<redis::ClientCore> core_;
     std::string key_;
     std::string token_;
+    bool held_ = false;  // Or perhaps: no answer came.
 };
 
 }  // namespace rollcall

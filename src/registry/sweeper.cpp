@@ -1,8 +1,10 @@
 #include "registry/sweeper.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <boost/asio/cancellation_state.hpp>
 #include <boost/asio/this_coro.hpp>
+#include <boost/system/system_error.hpp>
 #include <utility>
 
 namespace rollcall {
@@ -10,9 +12,11 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Together below the five seconds that a stop may take.
 constexpr milliseconds sweep_limit{4'000};
-constexpr milliseconds yield_limit{500};
+constexpr milliseconds yield_limit{200};
+
+// Nobody keeps others from sweeping for longer, dead or alive.
+constexpr milliseconds longest_hold{60'000};
 
 }  // namespace
 
@@ -23,13 +27,17 @@ struct Sweeper::State {
     OnReport on_report;
     std::atomic<bool> stopping = false;
 
-    /// Longer than the pause between two sweeps, so that the lease stays with its holder.
-    milliseconds hold() const { return schedule.period + schedule.period / 2 + sweep_limit; }
+    /// Longer than the usual pause between two sweeps, so that the lease stays with its holder.
+    milliseconds hold() const {
+        auto const pause = std::min(schedule.period, longest_hold);
+        return std::min(pause + pause / 2 + sweep_limit, longest_hold);
+    }
 
     static Task<void> sweep(std::shared_ptr<State> state) {
         auto const report =
             co_await state->port->sweep_as_leader(state->hold(), after(sweep_limit));
         if (report.has_error()) {
+            if (state->stopping) co_return;
             state->log.write(
                 LogLevel::warning, "sweep",
                 "expired instances could not be looked for: " + report.error().detail());
@@ -44,17 +52,20 @@ struct Sweeper::State {
         if (state->on_report) state->on_report(*report);
     }
 
-    static Task<void> run(std::shared_ptr<State> state) {
+    /// A stop may cut a sweep short anywhere: each removal is announced in the step that removes.
+    static Task<void> sweep_on(std::shared_ptr<State> state) {
         auto wait = state->schedule.delay;
-        while (!state->stopping) {
-            bool const waited = co_await pause(wait);
-            // A stop waits for the end of a sweep: what it removed must also be announced.
-            co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
-            if (!waited || state->stopping) break;
+        while (co_await pause(wait) && !state->stopping) {
             co_await sweep(state);
-            co_await asio::this_coro::reset_cancellation_state(
-                asio::enable_terminal_cancellation());
             wait = state->schedule.period;
+        }
+    }
+
+    static Task<void> run(std::shared_ptr<State> state) {
+        try {
+            co_await sweep_on(state);
+        } catch (boost::system::system_error const&) {  // What ends a cancelled coroutine.
+            if (!state->stopping) throw;
         }
         co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
         co_await state->port->yield_sweeping(after(yield_limit));

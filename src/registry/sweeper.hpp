@@ -16,7 +16,8 @@ struct SweepSchedule {
 };
 
 /// Does the housekeeping of one prefix while it runs, if no other process does: whoever holds the
-/// sweeping lease goes on doing it, and any other takes over within two periods of its death.
+/// sweeping lease goes on doing it, and any other takes over within two periods of its death, or a
+/// minute when its periods are longer.
 ///
 /// Thread safety: one thread at a time.
 class Sweeper {
@@ -29,7 +30,7 @@ public:
     ~Sweeper();
 
     void start();  ///< Idempotent.
-    /// Waits for a sweep that is going on, and gives the lease up: less than 5 s. Idempotent.
+    /// Cuts a sweep short that is going on, and gives the lease up: less than 0.3 s. Idempotent.
     void stop() noexcept;
 
 private:

@@ -1,12 +1,15 @@
 #include "streaming/expiry_sweep.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
+#include <iterator>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
-#include "streaming/change_publisher.hpp"
+#include "streaming/event_text.hpp"
 #include "streaming/instance_snapshot.hpp"
 
 namespace rollcall::streaming {
@@ -15,17 +18,23 @@ namespace {
 // Services that are swept at the same time: bounds what a sweep holds in memory.
 constexpr std::size_t services_per_wave = 64;
 
-ServiceChangeEvent removal(std::string const& service, CleanupReply::Removed const& removed,
-                           Milliseconds now) {
-    std::vector<InstanceEntryCodec::Field> const fields{removed.snapshot.begin(),
-                                                        removed.snapshot.end()};
-    ServiceChangeEvent event;
-    event.action = ServiceChangeAction::removed;
-    event.service_name = service;
-    event.instance_id = removed.id;
-    event.timestamp = now;
-    event.instance = parse_snapshot(service, removed.id, fields);
-    return event;
+/// What subscribers are told of an instance that goes.
+std::string tail_of(std::string const& service, CleanupReply::Snapshot const& snapshot) {
+    std::vector<InstanceEntryCodec::Field> const fields{snapshot.hash.begin(), snapshot.hash.end()};
+    auto const instance = parse_snapshot(service, snapshot.id, fields);
+    return event_tail(service, snapshot.id, instance ? &*instance : nullptr);
+}
+
+/// The call that follows an answer: with the announcements that it lacked, or for what lies behind.
+std::optional<CleanupCall> next_call(CleanupCall const& call, CleanupReply const& reply) {
+    if (reply.untold.empty() && !reply.more) return std::nullopt;
+    auto next = call;
+    next.tails.clear();
+    for (auto const& snapshot : reply.untold) {
+        next.tails.emplace_back(snapshot.id, tail_of(call.service, snapshot));
+    }
+    if (reply.untold.empty()) next.skip += reply.kept;
+    return next;
 }
 
 }  // namespace
@@ -52,30 +61,26 @@ Task<SweepReport> ExpirySweep::run_for(std::vector<std::string> const& services,
         call.now = now;
     }
     std::map<std::string, SweepReport::Service, std::less<>> reports;
-    while (!pending.empty()) {
-        auto const end = std::min(pending.size(), services_per_wave);
-        std::vector<CleanupCall> const wave{pending.begin(),
-                                            pending.begin() + static_cast<std::ptrdiff_t>(end)};
-        pending.erase(pending.begin(), pending.begin() + static_cast<std::ptrdiff_t>(end));
+    while (!pending.empty() && std::chrono::steady_clock::now() < deadline) {
+        auto const end = pending.begin() +
+                         static_cast<std::ptrdiff_t>(std::min(pending.size(), services_per_wave));
+        std::vector<CleanupCall> const wave{std::make_move_iterator(pending.begin()),
+                                            std::make_move_iterator(end)};
+        pending.erase(pending.begin(), end);
         auto const replies =
             co_await scripts_.execute_cleanup_expired_instances_with_snapshots(wave, deadline);
-        std::vector<ServiceChangeEvent> events;
         for (std::size_t i = 0; i < wave.size(); ++i) {
-            auto const& reply = replies[i];
-            if (reply.has_error()) {
-                reports[wave[i].service].failure = reply.error();
+            auto const& service = wave[i].service;
+            if (replies[i].has_error()) {
+                reports[service].failure = replies[i].error();
                 continue;
             }
-            for (auto const& removed : reply->removed) {
-                reports[wave[i].service].removed.push_back(removed.id);
-                events.push_back(removal(wave[i].service, removed, reply->now));
-            }
-            if (reply->more) {
-                auto& next = pending.emplace_back(wave[i]);
-                next.skip += reply->kept;
-            }
+            for (auto const& id : replies[i]->removed) reports[service].removed.push_back(id);
+            if (auto next = next_call(wave[i], *replies[i])) pending.push_back(*std::move(next));
         }
-        co_await publish_changes(scripts_, events, deadline);
+    }
+    for (auto const& call : pending) {
+        reports[call.service].failure.emplace(errc::timeout, "the time for cleaning up ran out");
     }
 
     SweepReport result;

@@ -16,8 +16,8 @@ namespace rollcall::streaming {
 
 /// Removes and announces what expired in all services of a prefix.
 ///
-/// The script that removes an instance does it for one caller only, so each removal is announced
-/// once however many sweep at the same time.
+/// The script that removes an instance announces it in the same step, for one caller only: each
+/// removal is announced once, however many sweep at the same time and whatever becomes of them.
 /// Thread safety: the I/O thread only, construction aside.
 class ExpirySweep {
 public:

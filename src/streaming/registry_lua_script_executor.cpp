@@ -146,30 +146,40 @@ struct CleanupScript : ScriptBase {
     using Call = CleanupCall;
     using Reply = CleanupReply;
     void push(Request& request, Call const& call) const {
-        auto const heartbeats = ServiceKeys{common.prefix, call.service}.heartbeats();
+        ServiceKeys const keys{common.prefix, call.service};
+        auto const heartbeats = keys.heartbeats();
+        auto const channel = keys.changes();
         auto const now = text_of(call.now);
         auto const timeout = std::to_string(call.timeout.count());
         auto const skip = std::to_string(call.skip);
         auto const limit = std::to_string(RegistryLuaScriptExecutor::cleanup_candidates);
         std::array<std::string_view, 2> const key_list{heartbeats, common.index};
-        std::array<std::string_view, 6> const arguments{call.service,  now,  timeout,
-                                                        common.prefix, skip, limit};
+        std::vector<std::string_view> arguments{call.service, now,  timeout, common.prefix,
+                                                channel,      skip, limit};
+        for (auto const& [id, tail] : call.tails) {
+            arguments.push_back(id);
+            arguments.push_back(tail);
+        }
         request.push_script(scripts::cleanup_expired, key_list, arguments);
     }
     Result<Reply> read(Call const& call, Value reply) const {
         if (reply.is_error()) return redis::failure_of(reply, subject("cleanup", call.service));
-        if (reply.size() < 2) return odd_reply(subject("cleanup", call.service));
+        if (reply.size() < 4) return odd_reply(subject("cleanup", call.service));
         CleanupReply result;
         auto at = reply.begin();
         result.now = Milliseconds{(*at++).integer()};
         result.kept = static_cast<std::size_t>((*at++).integer());
-        while (at != reply.end()) {
-            auto& removed = result.removed.emplace_back();
-            removed.id = (*at++).text();
-            if (at != reply.end()) removed.snapshot = fields_of(*at++);
+        if (auto const refused = (*at++).text(); !refused.empty()) {
+            executor.note_refused(call.service, refused);
         }
-        result.more =
-            result.kept + result.removed.size() >= RegistryLuaScriptExecutor::cleanup_candidates;
+        for (auto const id : *at++) result.removed.emplace_back(id.text());
+        while (at != reply.end()) {
+            auto& untold = result.untold.emplace_back();
+            untold.id = (*at++).text();
+            if (at != reply.end()) untold.hash = fields_of(*at++);
+        }
+        result.more = result.kept + result.removed.size() + result.untold.size() >=
+                      RegistryLuaScriptExecutor::cleanup_candidates;
         return result;
     }
 };

@@ -71,19 +71,22 @@ struct CleanupCall {
     Milliseconds timeout{0};
     std::size_t skip = 0;  ///< Candidates that an earlier call left: persistent instances.
     GivenTime now = {};
+    /// Ids that may go, each with what the announcement says: see `event_tail`.
+    std::vector<std::pair<std::string, std::string>> tails = {};
 };
 
 using HashFields = std::vector<std::pair<std::string, std::string>>;
 
 struct CleanupReply {
-    struct Removed {
+    struct Snapshot {
         std::string id = {};
-        HashFields snapshot = {};  ///< Empty when the Hash had expired.
+        HashFields hash = {};  ///< Empty when it had expired.
     };
     Milliseconds now{0};
     std::size_t kept = 0;  ///< Candidates that stay.
-    std::vector<Removed> removed = {};
-    bool more = false;  ///< The call looked at as many as it may.
+    std::vector<std::string> removed = {};
+    std::vector<Snapshot> untold = {};  ///< Those that came without a tail.
+    bool more = false;                  ///< The call looked at as many as it may.
 };
 
 struct Member {

@@ -1,18 +1,23 @@
--- Removes what has been silent for longer than the timeout: ephemeral instances for good,
--- persistent ones by marking them unhealthy. Looks at a bounded part of the candidates.
+-- Removes and announces what has been silent for longer than the timeout: ephemeral instances for
+-- good, persistent ones by marking them unhealthy. Looks at a bounded part of the candidates.
+-- An instance goes only together with its announcement: of one that has no event tail here the hash
+-- is told, so that the next call can bring the tail.
 -- KEYS: heartbeats of the service, index of services
--- ARGV: service, now in ms or '' for Redis' clock, timeout in ms, effective key prefix,
---       candidates to pass over, candidates to look at
--- Reply: {now, candidates that stay, id, its hash as fields and values, id, its hash, …}
+-- ARGV: service, now in ms or '' for Redis' clock, timeout in ms, effective key prefix, channel,
+--       candidates to pass over, candidates to look at, then ids, each with its event tail
+-- Reply: {now, candidates that stay, why a message was refused or '', removed ids,
+--         id, its hash as fields and values, id, its hash, …}
 -- include registry/lua/parts/now.lua
 local now, timeout = now_of(ARGV[2]), tonumber(ARGV[3])
 if not timeout then return redis.error_reply('ERR the timeout must be a number') end
 
 local ids = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf',
-    '(' .. string.format('%.0f', now - timeout), 'LIMIT', ARGV[5], ARGV[6])
+    '(' .. string.format('%.0f', now - timeout), 'LIMIT', ARGV[6], ARGV[7])
 redis.call('SISMEMBER', KEYS[2], ARGV[1])
+local tails = {}
+for i = 8, #ARGV, 2 do tails[ARGV[i]] = ARGV[i + 1] end
 local base = ARGV[4] .. ':services:' .. ARGV[1] .. ':instance:'
-local result, members, keys = {now, 0}, {}, {}
+local kept, members, keys, untold = 0, {}, {}, {}
 for _, id in ipairs(ids) do
     local key = base .. id
     local hash = redis.pcall('HGETALL', key)
@@ -22,15 +27,17 @@ for _, id in ipairs(ids) do
         if hash[i] == 'healthy' then healthy = hash[i + 1] end
     end
     if hash.err then
-        result[2] = result[2] + 1
-    elseif string.lower(ephemeral) == 'true' then
+        if not string.find(hash.err, '^WRONGTYPE') then return hash end
+        kept = kept + 1
+    elseif string.lower(ephemeral) ~= 'true' then
+        kept = kept + 1
+        if string.lower(healthy) == 'true' then redis.call('HSET', key, 'healthy', 'false') end
+    elseif tails[id] then
         members[#members + 1] = id
         keys[#keys + 1] = key
-        result[#result + 1] = id
-        result[#result + 1] = hash
     else
-        result[2] = result[2] + 1
-        if string.lower(healthy) == 'true' then redis.call('HSET', key, 'healthy', 'false') end
+        untold[#untold + 1] = id
+        untold[#untold + 1] = hash
     end
 end
 if #members > 0 then
@@ -38,4 +45,11 @@ if #members > 0 then
     redis.call('DEL', unpack(keys))
 end
 if redis.call('ZCARD', KEYS[1]) == 0 then redis.call('SREM', KEYS[2], ARGV[1]) end
-return result
+
+local head = '{"@class":"io.github.cuihairu.redis.streaming.registry.event.ServiceChangeEvent","action":"REMOVED'
+local refused = ''
+for _, id in ipairs(members) do
+    local sent = redis.pcall('PUBLISH', ARGV[5], head .. tails[id] .. now .. '}')
+    if type(sent) == 'table' then refused = sent.err end
+end
+return {now, kept, refused, members, unpack(untold)}

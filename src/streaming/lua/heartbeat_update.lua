@@ -20,6 +20,7 @@ local result, members, persistent, healing = {}, {}, {}, {}
 for i = 1, #KEYS - 1 do
     local found = redis.pcall('HMGET', KEYS[i + 1], 'host', 'ephemeral', 'healthy')
     if found.err then
+        if not string.find(found.err, '^WRONGTYPE') then return found end
         result[i] = -1
     elseif not found[1] then
         result[i] = 0

@@ -95,6 +95,7 @@ for i = 1, #found, 2 do
     local matches = not filtering
     if filtering then
         local stored = redis.pcall('HMGET', base .. found[i], 'metadata', 'metrics')
+        if stored.err and not string.find(stored.err, '^WRONGTYPE') then return stored end
         matches = not stored.err and meets(stored[1], filters[1]) and meets(stored[2], filters[2])
     end
     if matches then

@@ -1,7 +1,9 @@
 #include <atomic>
 #include <csignal>
+#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <stdexcept>
 #include <thread>
 
@@ -18,6 +20,14 @@ std::size_t threads_of_this_process() {
         ++count;
     }
     return count;
+}
+
+std::set<int> descriptors() {
+    std::set<int> open;
+    for (auto const& each : std::filesystem::directory_iterator{"/proc/self/fd"}) {
+        open.insert(std::stoi(each.path().filename()));
+    }
+    return open;
 }
 
 class Core : public WithRedis {};
@@ -244,6 +254,20 @@ TEST_F(Core, BrokenBackgroundWorkIsLogged) {
 Task<void> hold(test::Core core, std::shared_ptr<Beat> beat) {
     EndMark const mark{beat};
     while (co_await pause(1ms)) beat->beats += core->closed() ? 0 : 1;
+}
+
+TEST_F(Core, ProgramsThatTheHostStartsInheritNothing) {
+    auto const before = descriptors();
+    auto const core = connect_to(server().url());
+    execute(*core, "PING").value();
+    std::size_t opened = 0;
+    for (int const descriptor : descriptors()) {
+        auto const flags = ::fcntl(descriptor, F_GETFD);
+        if (before.contains(descriptor) || flags < 0) continue;
+        ++opened;
+        EXPECT_TRUE(flags & FD_CLOEXEC) << "descriptor " << descriptor;
+    }
+    EXPECT_GT(opened, 0u);
 }
 
 TEST_F(Core, BackgroundWorkMayHoldTheCore) {

@@ -1,4 +1,8 @@
+#include <algorithm>
+#include <atomic>
+#include <csignal>
 #include <gtest/gtest.h>
+#include <map>
 #include <set>
 #include <thread>
 
@@ -13,6 +17,12 @@ std::string const lease_key = std::string{prefix} + ":rollcall:sweep";
 
 class Cleanup : public StreamingTest {
 protected:
+    using StreamingTest::store;
+    /// Silent for `age` milliseconds; its Hash has expired.
+    void store(std::string const& service, std::string const& id, long long age) {
+        store(service, id, age, {});
+    }
+
     static ServiceProviderConfig fast(std::chrono::milliseconds delay = 1ms) {
         ServiceProviderConfig config;
         config.cleanup_delay = delay;
@@ -191,6 +201,113 @@ TEST_F(Cleanup, EachRemovalIsAnnouncedOnceHoweverManySweep) {
         for (auto const& message : messages) once.emplace(message.service, message.id);
         EXPECT_EQ(once.size(), 200u);
     }
+}
+
+/// What was announced, how often.
+std::map<std::string, int> counted(std::vector<Told> const& messages) {
+    std::map<std::string, int> counts;
+    for (auto const& message : messages) ++counts[message.id];
+    return counts;
+}
+
+TEST_F(Cleanup, NothingGoesUnannouncedWhenTimeRunsOut) {
+    // More than fits into the time: what was removed was announced, the rest is still there.
+    constexpr int services = 200;
+    constexpr int each = 200;
+    for (int s = 0; s < services; ++s) {
+        std::vector<std::string> add{"ZADD", heartbeats_key("s" + std::to_string(s))};
+        for (int i = 0; i < each; ++i) {
+            add.insert(add.end(), {"1", std::to_string(s) + "-" + std::to_string(i)});
+        }
+        redis().must({"SADD", index_key(), "s" + std::to_string(s)});
+        redis().must(add);
+    }
+    auto const by = port();
+    auto const report = client.core()->run([&] { return by->sweep(after(50ms)); });
+    ASSERT_TRUE(report);
+    EXPECT_TRUE(std::ranges::any_of(
+        report->services, [](auto const& service) { return service.failure.has_value(); }));
+    // What was sent goes on, before this answer on the same connection.
+    client.wait_until_ready(5s);
+    std::size_t left = 0;
+    for (int s = 0; s < services; ++s) {
+        left += static_cast<std::size_t>(
+            redis().must({"ZCARD", heartbeats_key("s" + std::to_string(s))}).integer);
+    }
+    auto const counts = counted(heard());
+    EXPECT_EQ(counts.size() + left, std::size_t{services * each});
+    for (auto const& [id, count] : counts) EXPECT_EQ(count, 1) << id;
+}
+
+TEST_F(Cleanup, ABrokenConnectionLosesAndDoublesNoAnnouncement) {
+    constexpr int instances = 3'000;
+    for (int i = 0; i < instances; ++i) {
+        store("s" + std::to_string(i % 30), "i" + std::to_string(i), 100'000);
+    }
+    redis().must({"ACL", "SETUSER", "sweeper", "on", ">pw", "~*", "&*", "+@all"});
+    Client cut_off{"unix://sweeper:pw@" + server().socket()};
+    auto const by = make_streaming_port(cut_off.core(), {});
+    std::atomic<bool> done = false;
+    std::thread cutter{[&] {
+        RedisClient own{server()};
+        while (!done) {
+            own.must({"CLIENT", "KILL", "USER", "sweeper"});
+            std::this_thread::sleep_for(2ms);
+        }
+    }};
+    auto const sweep_all = [&] {
+        return cut_off.core()->run([&] { return by->sweep(after(5s)); });
+    };
+    for (int round = 0; round < 20; ++round) {
+        auto const report = sweep_all();
+        if (report && report->services.empty()) break;
+    }
+    done = true;
+    cutter.join();
+    ASSERT_TRUE(sweep_all());
+    auto const counts = counted(heard());
+    EXPECT_EQ(counts.size(), std::size_t{instances});
+    for (auto const& [id, count] : counts) EXPECT_EQ(count, 1) << id;
+}
+
+TEST_F(Cleanup, ARefusalIsNoEmptyReport) {
+    store("orders", "bare", 100'000);
+    redis().must({"ACL", "SETUSER", "blind", "on", ">pw", "~*", "&*", "+@all", "-hgetall"});
+    Client blind{"unix://blind:pw@" + server().socket()};
+    auto const by = make_streaming_port(blind.core(), {});
+    auto const report = blind.core()->run([&] { return by->sweep(after(5s)); });
+    ASSERT_TRUE(report);
+    ASSERT_EQ(report->services.size(), 1u);
+    ASSERT_TRUE(report->services[0].failure);
+    EXPECT_EQ(report->services[0].failure->code(), errc::access_denied);
+}
+
+TEST_F(Cleanup, NobodyKeepsOthersFromSweepingForLong) {
+    auto config = fast();
+    config.cleanup_period = 1h;
+    RedisServiceProvider slow{client, config};
+    slow.start();
+    ASSERT_TRUE(eventually([&] { return !holder().empty(); }));
+    EXPECT_LE(redis().must({"PTTL", lease_key}).integer, 60'000);
+}
+
+TEST_F(Cleanup, AProviderStopsWithinItsTimeWhateverRedisDoes) {
+    auto const stopped_within = [&](std::chrono::milliseconds limit) {
+        RedisServiceProvider provider{client, fast()};
+        provider.start();
+        std::this_thread::sleep_for(50ms);  // So that a sweep is on its way.
+        auto const start = std::chrono::steady_clock::now();
+        provider.stop();
+        auto const took = std::chrono::steady_clock::now() - start;
+        EXPECT_LT(took, limit);
+    };
+    stopped_within(500ms);
+    server().signal(SIGSTOP);
+    stopped_within(500ms);
+    server().signal(SIGCONT);
+    server().kill();
+    stopped_within(500ms);
+    server().start();
 }
 
 TEST_F(Cleanup, OneOfManySweeps) {

@@ -201,6 +201,28 @@ TEST_F(Consumer, Defect35_AFailureIsNoEmptyList) {
     EXPECT_EQ(error, errc::access_denied) << "Hashes that may not be read are no empty list";
 }
 
+TEST_F(Consumer, Defect35_ARefusalInsideAScriptIsNoEmptyList) {
+    store("web", "w-1");
+    redis().must({"ACL", "SETUSER", "blind", "on", ">pw", "~*", "&*", "+@all", "-hmget"});
+    auto blind = options();
+    blind.url = "unix://blind:pw@" + server().socket();
+    Client poor{blind};
+    RedisServiceConsumer reader{poor};
+    reader.start();
+    std::error_code error;
+    reader.instances_by_metadata("web", {{"k", "1"}}, error);
+    EXPECT_EQ(error, errc::access_denied);
+
+    redis().must(
+        {"ACL", "SETUSER", "narrow", "on", ">pw", "~*:services", "~*:heartbeats", "&*", "+@all"});
+    blind.url = "unix://narrow:pw@" + server().socket();
+    Client without_keys{blind};
+    RedisServiceConsumer narrow{without_keys};
+    narrow.start();
+    narrow.instances_by_metadata("web", {{"k", "1"}}, error);
+    EXPECT_EQ(error, errc::access_denied);
+}
+
 TEST_F(Consumer, Defect36_AThousandInstancesAreTwoRoundTrips) {
     std::vector<std::string> add{"ZADD", heartbeats_key("orders")};
     auto const now = std::to_string(redis_now());

@@ -101,7 +101,7 @@ protected:
     long long redis_now();  ///< Milliseconds.
     /// As a peer might have, heard of `age` milliseconds ago; no fields: its Hash has expired.
     void store(std::string const& service, std::string const& id, long long age,
-               std::vector<std::string> const& fields = {});
+               std::vector<std::string> const& fields);
 
     ClientOptions options() {
         ClientOptions result;
