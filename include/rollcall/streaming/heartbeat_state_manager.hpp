@@ -19,8 +19,9 @@ enum class UpdateDecision { no_update, heartbeat_only, metadata_update };
 ///
 /// Times are milliseconds on any clock that does not jump; the provider uses the monotonic one.
 /// Names are expected in their sanitised form.
-/// Cost: a state for each instance that was marked and not forgotten, about 100 bytes and its
-/// names; deciding about others keeps nothing.
+/// Cost: a state for each instance that was marked and not forgotten, about 150 bytes, its names
+/// and, when changes are to be detected, a copy of its metadata; deciding about others keeps
+/// nothing.
 /// Thread safety: all members from any thread, moving and destroying aside.
 class HeartbeatStateManager {
 public:
@@ -33,6 +34,8 @@ public:
 
     UpdateDecision decide(std::string_view service, std::string_view id, Metadata const& metadata,
                           Time now) const;
+    /// The same for a description that has not changed.
+    UpdateDecision decide(std::string_view service, std::string_view id, Time now) const;
 
     /// Call after the script said that the instance was there; never otherwise. `no_update` marks
     /// nothing.

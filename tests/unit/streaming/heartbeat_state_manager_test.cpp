@@ -124,6 +124,21 @@ TEST(HeartbeatStateManager, Defect55_DifferentDescriptionsNeverLookAlike) {
     }
 }
 
+TEST(HeartbeatStateManager, IsAskedWithoutADescription) {
+    HeartbeatStateManager manager{detecting(0s)};
+    manager.mark_registered("s", "i", {{"a", "b"}}, 1'000ms);
+    EXPECT_EQ(manager.decide("s", "i", 1'000ms), UpdateDecision::heartbeat_only);
+    manager.mark_written("s", "i", UpdateDecision::heartbeat_only, {}, 1'000ms);
+    EXPECT_EQ(manager.decide("s", "i", 3'999ms), UpdateDecision::no_update);
+    EXPECT_EQ(manager.decide("s", "i", 4'000ms), UpdateDecision::heartbeat_only);
+}
+
+TEST(HeartbeatStateManager, TheLongestIntervalIsLong) {
+    HeartbeatStateManager manager{detecting(std::chrono::seconds::max())};
+    manager.mark_registered("s", "i", {{"a", "b"}}, 1'000ms);
+    EXPECT_EQ(manager.decide("s", "i", {{"a", "c"}}, 9'000ms), UpdateDecision::heartbeat_only);
+}
+
 TEST(HeartbeatStateManager, KeepsStatesOfMarkedInstancesOnly) {
     HeartbeatStateManager manager{detecting(0s)};
     for (int i = 0; i < 1'000; ++i) manager.decide("s", std::to_string(i), {{"a", "b"}}, 1'000ms);
