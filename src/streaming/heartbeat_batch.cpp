@@ -5,7 +5,6 @@
 #include "streaming/event_text.hpp"
 
 #include "rollcall/streaming/instance_entry_codec.hpp"
-#include "rollcall/streaming/registry_keys.hpp"
 
 namespace rollcall::streaming {
 namespace {
@@ -56,37 +55,50 @@ void HeartbeatBatch::prepare(std::span<ServiceInstance const> instances) {
 }
 
 void HeartbeatBatch::add(std::size_t position, ServiceInstance const& given) {
-    auto const service = RegistryKeys::validate_and_sanitize_service_name(given.service_name);
-    auto const id = RegistryKeys::validate_and_sanitize_instance_id(given.instance_id);
-    auto const decision = states_.decide(service, id, given.metadata, now_);
+    auto const names = stored_names(given);
+    auto decision = states_.decide(names.service, names.id, given.metadata, now_);
+    HeartbeatCall::Entry entry;
+    entry.id = names.id;
+    if (decision == UpdateDecision::metadata_update && !describe(given, names, entry)) {
+        decision = states_.decide(names.service, names.id, now_);
+    }
     if (decision == UpdateDecision::no_update) {
         results_[position] = HeartbeatResult::not_due;
         return;
     }
     bool const describing = decision == UpdateDecision::metadata_update;
-    HeartbeatCall::Entry entry;
-    entry.id = id;
     Beating beating;
     beating.position = position;
     beating.decision = decision;
-    if (describing) {
-        auto const described = description(given, service, id);
-        entry.metadata = InstanceEntryCodec::metadata_json(described.metadata);
-        entry.event_tail = event_tail(service, id, &described);
-        beating.metadata = given.metadata;
-    }
-    auto const call = call_for(service, describing, entry.metadata.size());
+    if (describing) beating.metadata = given.metadata;
+    auto const call = call_for(names.service, describing, entry.metadata.size());
     calls_[call].entries.push_back(std::move(entry));
     beating_[call].push_back(std::move(beating));
+}
+
+/// False for a description that may not be stored: what lives must not expire because of what it
+/// says of itself.
+bool HeartbeatBatch::describe(ServiceInstance const& given, InstanceNames const& names,
+                              HeartbeatCall::Entry& entry) const {
+    try {
+        auto const described = description(given, names);
+        entry.metadata = InstanceEntryCodec::metadata_json(described.metadata);
+        entry.event_tail = event_tail(names.service, names.id, &described);
+        return true;
+    } catch (std::invalid_argument const& error) {
+        log_.write(LogLevel::warning, "description",
+                   "the new description of " + names.service + "/" + names.id +
+                       " is left out of its heartbeats: " + error.what());
+        return false;
+    }
 }
 
 /// What an announcement tells of an instance whose metadata changed. Callers need not repeat in a
 /// heartbeat where the instance is.
 ServiceInstance HeartbeatBatch::description(ServiceInstance const& given,
-                                            std::string const& service,
-                                            std::string const& id) const {
+                                            InstanceNames const& names) const {
     auto result = given;
-    if (auto own = given.host.empty() ? own_.find(service, id) : std::nullopt) {
+    if (auto own = given.host.empty() ? own_.find(names.service, names.id) : std::nullopt) {
         result = *std::move(own);
         result.metadata = given.metadata;
     }

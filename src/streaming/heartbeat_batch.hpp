@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/log.hpp"
+#include "streaming/instance_names.hpp"
 #include "streaming/registry_lua_script_executor.hpp"
 
 #include "rollcall/instance.hpp"
@@ -65,8 +66,9 @@ private:
     };
 
     void add(std::size_t position, ServiceInstance const& given);
-    ServiceInstance description(ServiceInstance const& given, std::string const& service,
-                                std::string const& id) const;
+    bool describe(ServiceInstance const& given, InstanceNames const& names,
+                  HeartbeatCall::Entry& entry) const;
+    ServiceInstance description(ServiceInstance const& given, InstanceNames const& names) const;
     std::size_t call_for(std::string const& service, bool describing, std::size_t size);
     void written(std::string const& service, std::string const& id, Beating const& beating);
     void fail(std::string_view why);

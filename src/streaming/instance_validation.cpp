@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "core/text.hpp"
+#include "streaming/instance_names.hpp"
 
 #include "rollcall/protocol.hpp"
 #include "rollcall/streaming/instance_entry_codec.hpp"
@@ -59,24 +60,42 @@ void check_metadata(Metadata const& metadata) {
     }
 }
 
-}  // namespace
+/// How an instance is reached, as it is stored.
+struct Reach {
+    std::string_view scheme;
+    int port;
+};
 
-ServiceInstance InstanceEntryCodec::validated(ServiceInstance const& instance) {
-    auto result = instance;
-    result.service_name = RegistryKeys::validate_and_sanitize_service_name(instance.service_name);
+Reach checked_reach(ServiceInstance const& instance) {
     check_host(instance.host);
     check_port(instance.port);
     auto const protocol = find_protocol(instance.scheme);
     if (!protocol) {
         refuse("protocol", instance.scheme, "must be a known one, such as http, tcp or grpc");
     }
-    result.scheme = protocol->name;
-    result.port = effective_port(protocol->name, instance.port);
+    return {protocol->name, effective_port(protocol->name, instance.port)};
+}
+
+}  // namespace
+
+InstanceNames stored_names(ServiceInstance const& instance) {
+    InstanceNames names;
+    names.service = RegistryKeys::validate_and_sanitize_service_name(instance.service_name);
+    bool const made = instance.instance_id.empty() && !instance.host.empty();
+    names.id = RegistryKeys::validate_and_sanitize_instance_id(
+        made ? generate_instance_id(names.service, instance.host, checked_reach(instance).port)
+             : instance.instance_id);
+    return names;
+}
+
+ServiceInstance InstanceEntryCodec::validated(ServiceInstance const& instance) {
+    auto result = instance;
+    result.service_name = RegistryKeys::validate_and_sanitize_service_name(instance.service_name);
+    auto const reach = checked_reach(instance);
+    result.scheme = reach.scheme;
+    result.port = reach.port;
     check_metadata(instance.metadata);
-    result.instance_id = RegistryKeys::validate_and_sanitize_instance_id(
-        instance.instance_id.empty()
-            ? generate_instance_id(result.service_name, instance.host, result.port)
-            : instance.instance_id);
+    result.instance_id = stored_names(instance).id;
     return result;
 }
 

@@ -9,6 +9,7 @@
 #include "registry/sweeper.hpp"
 #include "streaming/event_text.hpp"
 #include "streaming/heartbeat_batch.hpp"
+#include "streaming/instance_names.hpp"
 #include "streaming/outcome.hpp"
 #include "streaming/registry_lua_script_executor.hpp"
 #include "streaming/streaming_port.hpp"
@@ -78,6 +79,8 @@ struct RedisServiceProvider::Impl {
 
     Result<ChangeResult> add(ServiceInstance const& instance);
     Result<ChangeResult> remove(ServiceInstance const& instance);
+    std::optional<ServiceInstance> farewell(ServiceInstance const& instance,
+                                            InstanceNames const& names) const;
     std::vector<HeartbeatResult> beats(std::span<ServiceInstance const> instances);
     void start();
     void stop();
@@ -102,22 +105,31 @@ Result<ChangeResult> RedisServiceProvider::Impl::add(ServiceInstance const& inst
     if (written.has_error()) return written.error();
     own.put(stored);
     states->mark_registered(stored.service_name, stored.instance_id, stored.metadata, now());
-    return ChangeResult{written->existed, written->announced};
+    return ChangeResult{written->existed, written->announced, stored.instance_id};
+}
+
+/// What subscribers are told of an instance that is removed. Names are enough to remove it: lists
+/// hold instances of peers that no registration of ours accepts, and those must be removable, too.
+std::optional<ServiceInstance> RedisServiceProvider::Impl::farewell(
+    ServiceInstance const& instance, InstanceNames const& names) const {
+    if (!instance.host.empty()) {
+        try {
+            return InstanceEntryCodec::validated(instance);
+        } catch (std::invalid_argument const&) {
+            return own.find(names.service, names.id);
+        }
+    }
+    return own.find(names.service, names.id);
 }
 
 Result<ChangeResult> RedisServiceProvider::Impl::remove(ServiceInstance const& instance) {
     require_running();
     if (core->closed()) return Failure{errc::closed, "this is a forked process"};
+    auto const names = stored_names(instance);
     DeregisterCall call;
-    call.service = RegistryKeys::validate_and_sanitize_service_name(instance.service_name);
-    call.id = RegistryKeys::validate_and_sanitize_instance_id(instance.instance_id);
-    // Names are enough to deregister; what else is given is for the announcement.
-    std::optional<ServiceInstance> told;
-    if (instance.host.empty()) {
-        told = own.find(call.service, call.id);
-    } else {
-        told = InstanceEntryCodec::validated(instance);
-    }
+    call.service = names.service;
+    call.id = names.id;
+    auto const told = farewell(instance, names);
     call.event_tail = event_tail(call.service, call.id, told ? &*told : nullptr);
     // Whatever comes of the call, no later heartbeat registers it again.
     own.erase(call.service, call.id);
@@ -125,7 +137,7 @@ Result<ChangeResult> RedisServiceProvider::Impl::remove(ServiceInstance const& i
         core->run([&] { return scripts.execute_deregister(call, core->deadline()); });
     if (written.has_error()) return written.error();
     states->forget(call.service, call.id);
-    return ChangeResult{written->existed, written->announced};
+    return ChangeResult{written->existed, written->announced, call.id};
 }
 
 std::vector<HeartbeatResult> RedisServiceProvider::Impl::beats(

@@ -16,18 +16,19 @@ namespace rollcall::streaming {
 
 /// What a registration or deregistration found and did.
 struct ChangeResult {
-    bool existed = false;   ///< The instance was there before.
-    bool announced = true;  ///< Subscribers were told; false when the user may not publish.
+    bool existed = false;          ///< The instance was there before.
+    bool announced = true;         ///< Subscribers were told; false when the user may not publish.
+    std::string instance_id = {};  ///< As it is stored: sanitised, made of the address if empty.
 };
 
 /// What became of one heartbeat.
 enum class HeartbeatResult {
     not_due,           ///< Sent too soon after the last one; nothing was written.
-    alive,             ///< Written.
+    alive,             ///< Written; without a changed description that is invalid, which is logged.
     metadata_updated,  ///< Written, with a changed description; UPDATED was published.
     reregistered,      ///< The instance was gone and has been registered again.
     gone,              ///< The instance is not there and is not ours to register, or must not be.
-    failed,            ///< Bad names, or Redis did not answer; logged.
+    failed,            ///< Bad names, or Redis refused it or did not answer; logged.
     not_running,       ///< The provider is not started; nothing was sent.
 };
 
@@ -35,6 +36,7 @@ enum class HeartbeatResult {
 ///
 /// Every operation that can fail for operational reasons throws `rollcall::Error`, or, given a
 /// `std::error_code&`, reports through it. Bad arguments throw `std::invalid_argument` either way.
+/// An instance without id is the one whose id registration makes of its address, in all calls.
 class ServiceProvider {
 public:
     virtual ~ServiceProvider() = default;
@@ -43,6 +45,8 @@ public:
     virtual ChangeResult register_instance(ServiceInstance const& instance,
                                            std::error_code& error) = 0;
 
+    /// Names are enough. What else is given is for the announcement, which leaves it out when no
+    /// registration would accept it.
     virtual ChangeResult deregister_instance(ServiceInstance const& instance) = 0;
     virtual ChangeResult deregister_instance(ServiceInstance const& instance,
                                              std::error_code& error) = 0;

@@ -2,44 +2,12 @@
 #include <gtest/gtest.h>
 #include <thread>
 
-#include "integration/streaming/fixture.hpp"
+#include "integration/streaming/provider_fixture.hpp"
 
 namespace rollcall::streaming::test {
 namespace {
 
-class Provider : public StreamingTest {
-protected:
-    void SetUp() override {
-        StreamingTest::SetUp();
-        provider.start();
-    }
-
-    static HeartbeatConfig every_time() {
-        HeartbeatConfig result;
-        result.heartbeat_interval = 0ms;
-        return result;
-    }
-
-    static HeartbeatConfig describing() {
-        HeartbeatConfig result;
-        result.heartbeat_interval = 0ms;
-        result.enable_metadata_change_detection = true;
-        result.metadata_update_interval = 0s;
-        return result;
-    }
-
-    std::map<std::string, std::string> hash(std::string const& service, std::string const& id) {
-        return redis().must({"HGETALL", instance_key(service, id)}).pairs();
-    }
-    long long ttl(std::string const& service, std::string const& id) {
-        return redis().must({"TTL", instance_key(service, id)}).integer;
-    }
-    void lose(std::string const& service, std::string const& id) {
-        redis().must({"DEL", instance_key(service, id)});
-    }
-
-    RedisServiceProvider provider{client, {}, every_time()};
-};
+using Provider = ProviderTest;
 
 TEST_F(Provider, RegistersByRedisClock) {
     auto const before = redis_now();
@@ -267,38 +235,6 @@ TEST_F(Provider, Defect19_HeartbeatsAreWrittenWithNothingToReport) {
     EXPECT_EQ(plain.send_heartbeat(instance), HeartbeatResult::not_due);
 }
 
-TEST_F(Provider, AChangedDescriptionIsWrittenAndTold) {
-    RedisServiceProvider describer{client, {}, describing()};
-    describer.start();
-    auto instance = an_instance("orders", "o-1");
-    instance.metadata["url"] = "http://x/y";
-    describer.register_instance(instance);
-    auto const score = redis().must({"ZSCORE", heartbeats_key("orders"), "o-1"}).text;
-    instance.metadata["v"] = "2";
-    EXPECT_EQ(describer.send_heartbeat(instance), HeartbeatResult::metadata_updated);
-    auto const stored = hash("orders", "o-1");
-    EXPECT_EQ(stored.at("metadata"), R"({"url":"http://x/y","v":"2"})");
-    EXPECT_EQ(stored.at("lastMetadataUpdate"), stored.at("lastHeartbeatTime"));
-    EXPECT_GE(stored.at("lastHeartbeatTime"), score);
-    EXPECT_EQ(heard(), (std::vector<Told>{{"ADDED", "orders", "o-1", true},
-                                          {"UPDATED", "orders", "o-1", true}}));
-}
-
-TEST_F(Provider, ANameIsEnoughForAHeartbeatThatDescribes) {
-    RedisServiceProvider describer{client, {}, describing()};
-    describer.start();
-    describer.register_instance(an_instance("orders", "o-1"));
-    ServiceInstance named;
-    named.service_name = "orders";
-    named.instance_id = "o-1";
-    named.metadata["v"] = "2";
-    EXPECT_EQ(describer.send_heartbeat(named), HeartbeatResult::metadata_updated);
-    auto const messages = listener.drain();
-    ASSERT_EQ(messages.size(), 2u);
-    EXPECT_EQ(boost::json::parse(messages[1].payload).at("instance").at("host").as_string(),
-              "10.0.0.5");
-}
-
 TEST_F(Provider, Defect5_ALostInstanceIsRegisteredAgain) {
     auto const instance = an_instance("orders", "o-1");
     provider.register_instance(instance);
@@ -318,40 +254,6 @@ TEST_F(Provider, Defect4_APhantomIsRegisteredOver) {
     EXPECT_EQ(provider.send_heartbeat(instance), HeartbeatResult::reregistered);
     EXPECT_EQ(hash("orders", "o-1").at("healthy"), "true");
     EXPECT_EQ(heard().back().action, "ADDED");
-}
-
-TEST_F(Provider, H15_WhatWasNotWrittenIsNotMarked) {
-    HeartbeatConfig rarely = describing();
-    rarely.heartbeat_interval = 3s;
-    ServiceProviderConfig config;
-    config.auto_reregister = false;
-    RedisServiceProvider describer{client, config, rarely};
-    describer.start();
-    auto instance = an_instance("orders", "o-1");
-    describer.register_instance(instance);
-    instance.metadata["v"] = "2";
-    lose("orders", "o-1");
-    EXPECT_EQ(describer.send_heartbeat(instance), HeartbeatResult::gone);
-    EXPECT_EQ(heard(), (std::vector<Told>{{"ADDED", "orders", "o-1", true}}));
-    // Somebody else registers it: the change is still to be told, at once.
-    RedisServiceProvider other{client};
-    other.start();
-    other.register_instance(an_instance("orders", "o-1"));
-    EXPECT_EQ(describer.send_heartbeat(instance), HeartbeatResult::metadata_updated);
-}
-
-TEST_F(Provider, H15_AChangedDescriptionOfALostInstanceIsRegistered) {
-    RedisServiceProvider describer{client, {}, describing()};
-    describer.start();
-    auto instance = an_instance("orders", "o-1");
-    describer.register_instance(instance);
-    lose("orders", "o-1");
-    instance.metadata["v"] = "2";
-    EXPECT_EQ(describer.send_heartbeat(instance), HeartbeatResult::reregistered);
-    EXPECT_EQ(hash("orders", "o-1").at("metadata"), R"({"v":"2"})");
-    EXPECT_EQ(describer.send_heartbeat(instance), HeartbeatResult::alive);
-    EXPECT_EQ(heard(), (std::vector<Told>{{"ADDED", "orders", "o-1", true},
-                                          {"ADDED", "orders", "o-1", true}}));
 }
 
 TEST_F(Provider, NothingIsCreatedForInstancesOfOthers) {
