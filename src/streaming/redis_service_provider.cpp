@@ -64,14 +64,7 @@ struct RedisServiceProvider::Impl {
           config(checked(given, heartbeat)),
           scripts(core, RegistryKeys{config.key_prefix}, config.heartbeat_timeout),
           states(std::make_shared<HeartbeatStateManager>(heartbeat)),
-          sweeper(core, port_of(core, config), {config.cleanup_delay, config.cleanup_period},
-                  [removed = states](SweepReport const& report) {
-                      for (auto const& service : report.services) {
-                          for (auto const& id : service.removed) {
-                              removed->forget(service.service, id);
-                          }
-                      }
-                  }) {}
+          port(port_of(core, config)) {}
 
     void require_running() const {
         if (!running) throw std::logic_error{"the service provider is not running"};
@@ -82,6 +75,7 @@ struct RedisServiceProvider::Impl {
     std::optional<ServiceInstance> farewell(ServiceInstance const& instance,
                                             InstanceNames const& names) const;
     std::vector<HeartbeatResult> beats(std::span<ServiceInstance const> instances);
+    std::unique_ptr<Sweeper> started_sweeper() const;
     void start();
     void stop();
 
@@ -89,11 +83,12 @@ struct RedisServiceProvider::Impl {
     ServiceProviderConfig config;
     RegistryLuaScriptExecutor scripts;
     std::shared_ptr<HeartbeatStateManager> states;
+    std::shared_ptr<LayoutPort> port;
     OwnInstances own;
     std::atomic<bool> running = false;
 
-    std::mutex lifecycle;  // Guards what is below.
-    Sweeper sweeper;
+    std::mutex lifecycle;              // Guards what is below. Nothing waits while it is held.
+    std::unique_ptr<Sweeper> sweeper;  // While running.
 };
 
 Result<ChangeResult> RedisServiceProvider::Impl::add(ServiceInstance const& instance) {
@@ -170,17 +165,42 @@ std::vector<HeartbeatResult> RedisServiceProvider::Impl::beats(
     return results;
 }
 
+std::unique_ptr<Sweeper> RedisServiceProvider::Impl::started_sweeper() const {
+    auto forget = [removed = states](SweepReport const& report) {
+        for (auto const& service : report.services) {
+            for (auto const& id : service.removed) removed->forget(service.service, id);
+        }
+    };
+    SweepSchedule const schedule{config.cleanup_delay, config.cleanup_period};
+    auto result = std::make_unique<Sweeper>(core, port, schedule, std::move(forget));
+    result->start();
+    return result;
+}
+
 void RedisServiceProvider::Impl::start() {
+    // In a forked child another thread may have held the mutex.
+    if (core->closed()) {
+        running = true;
+        return;
+    }
     std::lock_guard const lock{lifecycle};
-    sweeper.start();
+    if (!sweeper) sweeper = started_sweeper();
     running = true;
 }
 
 void RedisServiceProvider::Impl::stop() {
-    if (core->closed()) return;  // In a forked child another thread may have held the mutex.
-    std::lock_guard const lock{lifecycle};
-    running = false;
-    sweeper.stop();
+    if (core->closed()) {
+        running = false;
+        return;
+    }
+    std::unique_ptr<Sweeper> ending;
+    {
+        std::lock_guard const lock{lifecycle};
+        running = false;
+        ending = std::move(sweeper);
+    }
+    // Its end may have to wait for the I/O thread, whose log callback may be about to start or stop
+    // this provider, too: so it comes without the mutex. On the I/O thread itself it does not wait.
 }
 
 RedisServiceProvider::RedisServiceProvider(Client const& client, ServiceProviderConfig config,

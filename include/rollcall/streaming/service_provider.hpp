@@ -71,6 +71,8 @@ public:
 /// `std::invalid_argument` at construction for a timeout below 1 s or a heartbeat interval that is
 /// not shorter.
 /// Thread safety: all members, from any thread.
+/// Starting and stopping may also be done in the client's log callback, where a stop ends the
+/// housekeeping without waiting for its end.
 /// Lifetime: keeps what it needs of the client alive. Destroying it stops it.
 class RedisServiceProvider final : public ServiceProvider {
 public:
