@@ -2,14 +2,15 @@
 #include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/asio/this_coro.hpp>
 
+#include "core/deadline.hpp"
 #include "redis/task.hpp"
 
 namespace rollcall {
 
-Task<bool> pause(std::chrono::steady_clock::duration time) {
+Task<bool> pause(std::chrono::milliseconds time) {
     using Clock = std::chrono::steady_clock;
     asio::basic_waitable_timer<Clock, asio::wait_traits<Clock>, asio::io_context::executor_type>
-        timer{co_await asio::this_coro::executor, time};
+        timer{co_await asio::this_coro::executor, after(time)};
     auto const [error] = co_await timer.async_wait(asio::as_tuple(use_task));
     co_return !error;
 }

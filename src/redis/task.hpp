@@ -18,6 +18,6 @@ inline constexpr asio::use_awaitable_t<asio::io_context::executor_type> use_task
 
 /// Lets `time` pass. False when it was cut short because the coroutine is to end; awaiting anything
 /// after that throws `asio::error::operation_aborted`, which ends a spawned coroutine quietly.
-Task<bool> pause(std::chrono::steady_clock::duration time);
+Task<bool> pause(std::chrono::milliseconds time);
 
 }  // namespace rollcall

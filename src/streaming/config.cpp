@@ -26,8 +26,15 @@ void check_interval(HeartbeatConfig const& heartbeat, std::chrono::seconds timeo
 }
 
 void check_cleanup(std::chrono::milliseconds delay, std::chrono::milliseconds period) {
-    if (delay.count() < 0) refuse("cleanup delay", delay.count(), "must not be negative");
-    if (period.count() < 1) refuse("cleanup period", period.count(), "must be at least 1 ms");
+    auto const check = [](std::string_view field, std::chrono::milliseconds value,
+                          std::chrono::milliseconds least) {
+        if (value >= least && value <= max_heartbeat_timeout) return;
+        refuse(field, std::to_string(value.count()) + " ms",
+               "must be between " + std::to_string(least.count()) + " ms and " +
+                   std::to_string(max_heartbeat_timeout.count()) + " s");
+    };
+    check("cleanup delay", delay, std::chrono::milliseconds{0});
+    check("cleanup period", period, std::chrono::milliseconds{1});
 }
 
 }  // namespace

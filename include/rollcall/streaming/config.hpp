@@ -41,7 +41,7 @@ struct ServiceProviderConfig : BaseRedisConfig {
     /// An own instance that a heartbeat finds gone is registered again.
     bool auto_reregister = true;
     /// Housekeeping of expired instances while running: first after `cleanup_delay`, then every
-    /// `cleanup_period`.
+    /// `cleanup_period`, which is at least 1 ms; either is at most `max_heartbeat_timeout`.
     std::chrono::milliseconds cleanup_delay{60'000};
     std::chrono::milliseconds cleanup_period{30'000};
 };
@@ -67,13 +67,14 @@ struct HeartbeatConfig {
     std::chrono::seconds metadata_update_interval{600};
 };
 
-/// The longest heartbeat timeout: ten years.
+/// The longest heartbeat timeout, and the longest pause of the housekeeping: ten years.
 inline constexpr std::chrono::seconds max_heartbeat_timeout = std::chrono::hours{24 * 3'650};
 
 /// Errors: `std::invalid_argument` with field, value and rule for a prefix that
 /// `RegistryKeys::validated_prefix` refuses, a heartbeat timeout below 1 s or above
 /// `max_heartbeat_timeout`, a heartbeat interval that is negative or not shorter than the timeout
-/// (skipped heartbeats would let the instance expire), or a cleanup period that is not positive.
+/// (skipped heartbeats would let the instance expire), a cleanup delay that is negative or above
+/// `max_heartbeat_timeout`, or a cleanup period below 1 ms or above it.
 void validate(ServiceProviderConfig const& config, HeartbeatConfig const& heartbeat = {});
 void validate(ServiceConsumerConfig const& config);
 void validate(NamingServiceConfig const& config, HeartbeatConfig const& heartbeat = {});

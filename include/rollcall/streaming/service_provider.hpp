@@ -68,8 +68,7 @@ public:
 /// Cost: registration and deregistration are one script call that also publishes; a batch of
 /// heartbeats is one round trip, a script call for each 128 instances of a service.
 /// Errors: `std::logic_error` from registration and deregistration while not running;
-/// `std::invalid_argument` at construction for a timeout below 1 s or a heartbeat interval that is
-/// not shorter.
+/// `std::invalid_argument` at construction for what `validate` refuses of the configurations.
 /// Thread safety: all members, from any thread.
 /// Starting and stopping may also be done in the client's log callback, where a stop ends the
 /// housekeeping without waiting for its end.

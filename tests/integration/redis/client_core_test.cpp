@@ -197,6 +197,26 @@ TEST_F(Core, BackgroundWorkRunsUntilItsOwnerStopsIt) {
     EXPECT_TRUE(second->ended || second->beats == 0);
 }
 
+Task<void> pause_once(std::chrono::milliseconds time, std::shared_ptr<Beat> beat) {
+    EndMark const mark{beat};
+    beat->beats = 1;
+    if (co_await pause(time)) beat->beats = 2;
+}
+
+TEST_F(Core, TheLongestPauseIsNoShortOne) {
+    auto const core = connect_to(server().url());
+    auto const longest = std::make_shared<Beat>();
+    auto const brief = std::make_shared<Beat>();
+    auto waiting =
+        core->spawn([longest] { return pause_once(std::chrono::milliseconds::max(), longest); });
+    auto passing = core->spawn([brief] { return pause_once(50ms, brief); });
+    EXPECT_TRUE(eventually([&] { return brief->beats == 2; }));
+    EXPECT_EQ(longest->beats, 1);
+    waiting.stop();
+    EXPECT_TRUE(longest->ended);
+    EXPECT_EQ(longest->beats, 1) << "cut short, not passed";
+}
+
 TEST_F(Core, BackgroundWorkThatWaitsForRedisIsCutShort) {
     auto const core = connect_to("unix:///nonexistent/redis.sock");
     auto const beat = std::make_shared<Beat>();

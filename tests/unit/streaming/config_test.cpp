@@ -136,14 +136,24 @@ TEST(Config, Defect56_TheHeartbeatIntervalIsShorterThanTheTimeout) {
     EXPECT_THAT(refusal(provider, heartbeat), HasSubstr("must not be negative"));
 }
 
-TEST(Config, RefusesCleanupWithoutPause) {
+TEST(Config, BoundsThePausesOfTheHousekeeping) {
     ServiceProviderConfig config;
-    config.cleanup_period = 0ms;
-    EXPECT_THAT(refusal(config), StartsWith("cleanup period 0"));
+    auto const longest = std::chrono::milliseconds{max_heartbeat_timeout};
+    for (auto const period : {0ms, -1ms, longest + 1ms, std::chrono::milliseconds::max()}) {
+        config.cleanup_period = period;
+        EXPECT_THAT(refusal(config),
+                    StartsWith("cleanup period \"" + std::to_string(period.count()) + " ms\": "));
+    }
     config.cleanup_period = 1ms;
-    config.cleanup_delay = -1ms;
-    EXPECT_THAT(refusal(config), StartsWith("cleanup delay -1"));
+    for (auto const delay : {-1ms, longest + 1ms, std::chrono::milliseconds::max()}) {
+        config.cleanup_delay = delay;
+        EXPECT_THAT(refusal(config),
+                    StartsWith("cleanup delay \"" + std::to_string(delay.count()) + " ms\": "));
+    }
     config.cleanup_delay = 0ms;
+    EXPECT_EQ(refusal(config), "");
+    config.cleanup_delay = longest;
+    config.cleanup_period = longest;
     EXPECT_EQ(refusal(config), "");
 }
 
