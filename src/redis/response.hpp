@@ -92,6 +92,11 @@ private:
     std::size_t left_ = 0;  // Elements from here on.
 };
 
+/// Whether Redis refused because the key holds another type.
+inline bool is_wrong_type(Value reply) noexcept {
+    return reply.is_error() && reply.text().starts_with("WRONGTYPE");
+}
+
 /// The replies to a request, in order. Values are valid while it lives and is not reused.
 class Response {
 public:

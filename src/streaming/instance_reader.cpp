@@ -62,8 +62,6 @@ void read_fields(Value hash, std::vector<InstanceEntryCodec::Field>& fields) {
     }
 }
 
-bool is_wrong_type(Value error) { return error.text().starts_with("WRONGTYPE"); }
-
 }  // namespace
 
 Task<Result<Members>> InstanceReader::members_from(std::string const& service,

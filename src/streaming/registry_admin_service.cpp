@@ -4,6 +4,7 @@
 
 #include "core/text.hpp"
 #include "streaming/expiry_sweep.hpp"
+#include "streaming/health_figures.hpp"
 #include "streaming/instance_details.hpp"
 #include "streaming/instance_reader.hpp"
 #include "streaming/outcome.hpp"
@@ -61,42 +62,6 @@ Task<Result<std::optional<InstanceDetails>>> read_one(InstanceReader& reader,
     std::vector<InstanceEntryCodec::Field> const fields{stored->fields.begin(),
                                                         stored->fields.end()};
     co_return details_of(service, id, stored->now, fields);
-}
-
-/// Adds what one service contributes.
-Task<Result<void>> add_health(RegistryLuaScriptExecutor const& scripts, InstanceReader& reader,
-                              std::string const& service, RegistryHealth& health,
-                              Deadline deadline) {
-    auto const members = co_await reader.members(service, std::nullopt, deadline);
-    if (members.has_error()) co_return members.error();
-    auto const active = co_await read_active(scripts, reader, service,
-                                             RegistryAdminService::default_timeout, deadline);
-    if (active.has_error()) co_return active.error();
-    health.total_instances += members->list.size();
-    health.active_instances += active->instances.size();
-    for (auto const& instance : active->instances) {
-        if (instance.healthy) ++health.healthy_instances;
-    }
-    co_return Result<void>{};
-}
-
-Task<Result<RegistryHealth>> read_health(RegistryLuaScriptExecutor const& scripts,
-                                         InstanceReader& reader, Milliseconds step_limit) {
-    auto const index = co_await reader.index(after(step_limit));
-    if (index.has_error()) co_return index.error();
-    RegistryHealth result;
-    result.total_services = index->names.size();
-    result.timestamp = index->now;
-    for (auto const& service : index->names) {
-        // Each service has a deadline of its own: there may be any number of them.
-        auto const added = co_await add_health(scripts, reader, service, result, after(step_limit));
-        if (added.has_value()) continue;
-        if (added.error().code() != errc::unexpected_reply) co_return added.error();
-        scripts.core().log().write(LogLevel::warning, "left-out",
-                                   "left out of the health figures: " + added.error().detail());
-    }
-    result.healthy_rate = percent(result.healthy_instances, result.active_instances);
-    co_return result;
 }
 
 Task<Result<std::map<std::string, int>>> clean_up(InstanceReader& reader, ExpirySweep& sweep,
@@ -161,7 +126,10 @@ struct RegistryAdminService::Impl {
     }
 
     Result<RegistryHealth> health() {
-        return core->run([&] { return read_health(scripts, reader, core->request_timeout()); });
+        return core->run([&] {
+            return read_health(scripts, reader, RegistryAdminService::default_timeout,
+                               core->deadline());
+        });
     }
 
     Result<std::map<std::string, int>> cleanup(Milliseconds timeout) {

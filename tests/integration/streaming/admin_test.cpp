@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "integration/streaming/fixture.hpp"
+#include "integration/streaming/round_trips.hpp"
 
 namespace rollcall::streaming::test {
 namespace {
@@ -172,6 +173,43 @@ TEST_F(Admin, Defect53_AFailureIsAnErrorWithItsReason) {
     EXPECT_EQ(error, errc::unexpected_reply);
     admin.cleanup_expired_instances(1s, error);
     EXPECT_EQ(error, errc::unexpected_reply);
+}
+
+TEST_F(Admin, Defect53_WhatMayNotBeReadIsNotLeftOutOfTheFigures) {
+    store("orders", "a", 0, {"host", "h", "port", "1"});
+    for (auto const* const command : {"smembers", "zcard", "zrangebyscore", "hmget"}) {
+        SCOPED_TRACE(command);
+        redis().must({"ACL", "SETUSER", "blind", "on", ">pw", "~*", "&*", "+@all",
+                      std::string{"-"} + command});
+        auto blind = options();
+        blind.url = "unix://blind:pw@" + server().socket();
+        Client poor{blind};
+        RegistryAdminService service{poor};
+        std::error_code error;
+        EXPECT_EQ(service.registry_health(error).total_services, 0u);
+        EXPECT_EQ(error, errc::access_denied);
+    }
+}
+
+TEST_F(Admin, TheHealthOfManyServicesIsThreeRoundTrips) {
+    for (int i = 0; i < 100; ++i) {
+        auto const service = "s" + std::to_string(i);
+        store(service, "a", 0, {"host", "h", "port", "1", "healthy", "TRUE"});
+        store(service, "b", 0, {"host", "h", "port", "1", "healthy", "no"});
+        store(service, "silent", 300'000, {"host", "h", "port", "1"});
+    }
+    RoundTrips counted{server()};
+    auto through = options();
+    through.url = counted.url();
+    Client counting{through};
+    counting.wait_until_ready(10s);
+    RegistryAdminService service{counting};
+    RegistryHealth health;
+    EXPECT_EQ(counted.of([&] { health = service.registry_health(); }), 3);
+    EXPECT_EQ(health.total_services, 100u);
+    EXPECT_EQ(health.total_instances, 300u);
+    EXPECT_EQ(health.active_instances, 200u);
+    EXPECT_EQ(health.healthy_instances, 100u);
 }
 
 TEST_F(Admin, ABrokenServiceIsLeftOutOfTheFigures) {
