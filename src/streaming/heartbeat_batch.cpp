@@ -1,5 +1,6 @@
 #include "streaming/heartbeat_batch.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "streaming/event_text.hpp"
@@ -11,6 +12,10 @@ namespace {
 
 // Of descriptions in one script call: bounds how long it keeps Redis busy.
 constexpr std::size_t max_call_size = 256 * 1'024;
+
+// Of a batch: bounds its memory, and how long it keeps a caller from looking at the clock.
+constexpr std::size_t max_heartbeats = 16'384;
+constexpr std::size_t max_described = 2 * 1'024 * 1'024;
 
 }  // namespace
 
@@ -44,10 +49,13 @@ void HeartbeatBatch::fail(std::string_view why) {
 }
 
 void HeartbeatBatch::prepare(std::span<ServiceInstance const> instances) {
-    results_.assign(instances.size(), HeartbeatResult::failed);
-    for (std::size_t i = 0; i < instances.size(); ++i) {
+    auto const most = std::min(instances.size(), max_heartbeats);
+    results_.reserve(most);
+    while (results_.size() < most && described_ < max_described) {
+        auto const& instance = instances[results_.size()];
+        results_.push_back(HeartbeatResult::failed);
         try {
-            add(i, instances[i]);
+            add(results_.size() - 1, instance);
         } catch (std::invalid_argument const& error) {
             fail(error.what());
         }
@@ -71,6 +79,7 @@ void HeartbeatBatch::add(std::size_t position, ServiceInstance const& given) {
     beating.position = position;
     beating.decision = decision;
     if (describing) beating.metadata = given.metadata;
+    described_ += entry.metadata.size() + entry.event_tail.size();
     auto const call = call_for(names.service, describing, entry.metadata.size());
     calls_[call].entries.push_back(std::move(entry));
     beating_[call].push_back(std::move(beating));
@@ -153,9 +162,11 @@ std::vector<ServiceInstance> HeartbeatBatch::take(std::span<Result<HeartbeatRepl
                     fail("the key of " + service + "/" + id + " is no Hash");
                     break;
                 case Beat::gone:
-                    results_[beating.position] = HeartbeatResult::gone;
                     auto own = reregister ? own_.find(service, id) : std::nullopt;
-                    if (!own) break;
+                    if (!own) {
+                        results_[beating.position] = HeartbeatResult::gone;
+                        break;
+                    }
                     if (beating.decision == UpdateDecision::metadata_update) {
                         own->metadata = beating.metadata;
                     }
@@ -168,16 +179,15 @@ std::vector<ServiceInstance> HeartbeatBatch::take(std::span<Result<HeartbeatRepl
     return lost;
 }
 
-void HeartbeatBatch::reregistered(std::span<ServiceInstance const> instances,
+void HeartbeatBatch::reregistered(std::size_t first, std::span<ServiceInstance const> instances,
                                   std::span<Result<Written> const> outcomes) {
     for (std::size_t i = 0; i < instances.size(); ++i) {
         if (outcomes[i].has_error()) {
-            results_[lost_[i]] = HeartbeatResult::failed;
             fail(outcomes[i].error().detail());
             continue;
         }
         auto const& instance = instances[i];
-        results_[lost_[i]] = HeartbeatResult::reregistered;
+        results_[lost_[first + i]] = HeartbeatResult::reregistered;
         own_.describe(instance.service_name, instance.instance_id, instance.metadata);
         states_.mark_registered(instance.service_name, instance.instance_id, instance.metadata,
                                 now_);

@@ -38,22 +38,23 @@ private:
 };
 
 /// A batch of heartbeats on its way from the caller's instances to script calls and back to one
-/// result for each. Does no I/O.
+/// result for each: at most 16,384, and fewer that describe. Does no I/O.
 class HeartbeatBatch {
 public:
     HeartbeatBatch(HeartbeatStateManager& states, OwnInstances& own, Log const& log,
                    HeartbeatStateManager::Time now)
         : states_(states), own_(own), log_(log), now_(now) {}
 
-    /// Decides what is due. Call once, then send `calls()`.
+    /// Decides for as many of the first instances as a batch may have, one at least, what is due.
+    /// Call once, then send `calls()`; `results()` are of those instances.
     void prepare(std::span<ServiceInstance const> instances);
     std::span<HeartbeatCall const> calls() const noexcept { return calls_; }
 
-    /// Takes what the scripts answered. Returns those that are gone and to be registered again, in
-    /// the order in which `reregistered` takes the answers.
+    /// Takes what the scripts answered. Returns those that are gone and to be registered again:
+    /// failed, until `reregistered` takes the answers for some of them, from the one at `first` on.
     std::vector<ServiceInstance> take(std::span<Result<HeartbeatReply> const> replies,
                                       bool reregister);
-    void reregistered(std::span<ServiceInstance const> instances,
+    void reregistered(std::size_t first, std::span<ServiceInstance const> instances,
                       std::span<Result<Written> const> outcomes);
 
     std::vector<HeartbeatResult> results() && { return std::move(results_); }
@@ -81,6 +82,7 @@ private:
     std::vector<std::vector<Beating>> beating_;  // One for each entry of each call.
     /// The call that takes further entries of a service and mode, and the bytes it holds already.
     std::map<std::pair<std::string, bool>, std::pair<std::size_t, std::size_t>> open_;
+    std::size_t described_ = 0;      // Bytes.
     std::vector<std::size_t> lost_;  // Positions of those to be registered again.
     std::vector<HeartbeatResult> results_;
 };

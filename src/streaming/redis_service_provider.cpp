@@ -20,8 +20,8 @@
 namespace rollcall::streaming {
 namespace {
 
-// Heartbeats of a larger batch are sent in several rounds.
-constexpr std::size_t heartbeats_per_round = 16'384;
+// Between two looks at the clock.
+constexpr std::size_t registrations_per_round = 2'048;
 
 ServiceProviderConfig checked(ServiceProviderConfig config, HeartbeatConfig const& heartbeat) {
     validate(config, heartbeat);
@@ -41,17 +41,28 @@ std::shared_ptr<LayoutPort> port_of(std::shared_ptr<redis::ClientCore> core,
     return make_streaming_port(std::move(core), options);
 }
 
+bool has_passed(Deadline deadline) { return std::chrono::steady_clock::now() >= deadline; }
+
+Task<void> register_again(RegistryLuaScriptExecutor const& scripts, HeartbeatBatch& batch,
+                          std::vector<ServiceInstance> const& lost, Deadline deadline) {
+    std::span const all{lost};
+    for (std::size_t done = 0; done < all.size() && !has_passed(deadline);) {
+        auto const some = all.subspan(done, std::min(registrations_per_round, all.size() - done));
+        std::vector<RegisterCall> calls;
+        calls.reserve(some.size());
+        for (auto const& instance : some) calls.push_back(register_call(instance));
+        auto const outcomes = co_await scripts.execute_register(calls, deadline);
+        batch.reregistered(done, some, outcomes);
+        done += some.size();
+    }
+}
+
 /// Heartbeats, then registrations of what they found gone.
 Task<Result<void>> beat(RegistryLuaScriptExecutor const& scripts, HeartbeatBatch& batch,
                         bool reregister, Deadline deadline) {
     auto const replies = co_await scripts.execute_heartbeat_update(batch.calls(), deadline);
     auto const lost = batch.take(replies, reregister);
-    if (lost.empty()) co_return Result<void>{};
-    std::vector<RegisterCall> calls;
-    calls.reserve(lost.size());
-    for (auto const& instance : lost) calls.push_back(register_call(instance));
-    auto const outcomes = co_await scripts.execute_register(calls, deadline);
-    batch.reregistered(lost, outcomes);
+    co_await register_again(scripts, batch, lost, deadline);
     co_return Result<void>{};
 }
 
@@ -147,20 +158,25 @@ std::vector<HeartbeatResult> RedisServiceProvider::Impl::beats(
         return results;
     }
     results.reserve(instances.size());
-    for (std::size_t done = 0; done < instances.size(); done += heartbeats_per_round) {
-        auto const part =
-            instances.subspan(done, std::min(heartbeats_per_round, instances.size() - done));
+    auto const deadline = core->deadline();
+    while (results.size() < instances.size() && (results.empty() || !has_passed(deadline))) {
         HeartbeatBatch batch{*states, own, core->log(), now()};
-        batch.prepare(part);
+        batch.prepare(instances.subspan(results.size()));
         if (!batch.calls().empty()) {
-            auto const sent = core->run(
-                [&] { return beat(scripts, batch, config.auto_reregister, core->deadline()); });
+            auto const sent =
+                core->run([&] { return beat(scripts, batch, config.auto_reregister, deadline); });
             if (sent.has_error()) {
                 core->log().write(LogLevel::warning, "heartbeat", sent.error().detail());
             }
         }
         auto const some = std::move(batch).results();
         results.insert(results.end(), some.begin(), some.end());
+    }
+    if (auto const unsent = instances.size() - results.size(); unsent > 0) {
+        core->log().write(LogLevel::warning, "heartbeat",
+                          std::to_string(unsent) +
+                              " heartbeats of a batch were not sent within the request timeout");
+        results.resize(instances.size(), HeartbeatResult::failed);
     }
     return results;
 }

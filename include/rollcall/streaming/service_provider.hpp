@@ -66,7 +66,9 @@ public:
 /// The provider of the design, on Redis.
 ///
 /// Cost: registration and deregistration are one script call that also publishes; a batch of
-/// heartbeats is one round trip, a script call for each 128 instances of a service.
+/// heartbeats is one round trip for each 16,384 of them or 2 MiB of descriptions, a script call for
+/// each 128 instances of a service, and one more round trip where some are registered again. All of
+/// a batch share one request timeout: what it leaves no time for fails.
 /// Errors: `std::logic_error` from registration and deregistration while not running;
 /// `std::invalid_argument` at construction for what `validate` refuses of the configurations.
 /// Thread safety: all members, from any thread.

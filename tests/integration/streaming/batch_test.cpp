@@ -120,6 +120,28 @@ TEST_F(Batch, ManyServicesModesAndLosses) {
     }
 }
 
+TEST_F(Batch, LargeOnesTakeSeveralRounds) {
+    RedisServiceProvider provider{client, {}, heartbeat};
+    provider.start();
+    auto const instances = many(17'500, "orders");
+    std::size_t const own = 2'500;
+    std::vector<HeartbeatResult> expected(instances.size(), HeartbeatResult::gone);
+    for (std::size_t i = 0; i < own; ++i) {
+        // At the end, so that the second round has some, too.
+        auto const at = i % 2 == 0 ? i : instances.size() - i;
+        provider.register_instance(instances[at]);
+        expected[at] = HeartbeatResult::reregistered;
+    }
+    redis().must({"FLUSHALL"});
+    EXPECT_EQ(provider.batch_send_heartbeats(instances), expected);
+    EXPECT_EQ(redis().must({"ZCARD", heartbeats_key("orders")}).integer,
+              static_cast<long long>(own));
+    for (auto& each : expected) {
+        if (each == HeartbeatResult::reregistered) each = HeartbeatResult::alive;
+    }
+    EXPECT_EQ(provider.batch_send_heartbeats(instances), expected);
+}
+
 TEST_F(Batch, LargeDescriptionsTravelInSmallerCalls) {
     heartbeat.enable_metadata_change_detection = true;
     heartbeat.metadata_update_interval = 0s;

@@ -291,17 +291,5 @@ TEST_F(Port, OptionsAreChecked) {
     EXPECT_TRUE(make_streaming_port(client.core(), {"x", 1s}));
 }
 
-TEST_F(Port, NoCallOutlivesItsDeadline) {
-    add(an_instance("orders", "o-1"));
-    server().signal(SIGSTOP);
-    auto const before = std::chrono::steady_clock::now();
-    auto const read = client.core()->run([&] { return port->instance(id, after(200ms)); });
-    auto const took = std::chrono::steady_clock::now() - before;
-    server().signal(SIGCONT);
-    ASSERT_FALSE(read);
-    EXPECT_EQ(read.error().code(), errc::timeout);
-    EXPECT_LT(took, 1s);
-}
-
 }  // namespace
 }  // namespace rollcall::streaming::test
