@@ -40,7 +40,8 @@ struct ClientOptions {
 /// Construction never waits and never fails for an absent Redis: calls wait for it within their
 /// deadline. A lost connection is made again for ever, with jittered pauses of at most a second.
 ///
-/// Errors: construction throws `std::invalid_argument` for a malformed URL or option.
+/// Errors: construction throws `std::invalid_argument` for a malformed URL or option, and
+/// `std::system_error` when the process may have no more descriptors or threads.
 /// Thread safety: all members from any thread, moving and destroying aside.
 /// Fork: a child gets `errc::closed` from whatever does I/O; destroying the client there touches
 /// nothing that belongs to the parent.

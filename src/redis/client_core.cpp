@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdexcept>
+#include <system_error>
 #include <thread>
 #include <unistd.h>
 
@@ -73,6 +74,15 @@ bool is_cancellation(std::exception_ptr const& error) {
         return e.code() == asio::error::operation_aborted;
     } catch (...) {
         return false;
+    }
+}
+
+/// No type of Boost leaves the library: a program may use another version of it.
+[[noreturn]] void rethrow_as_standard(std::exception_ptr const& error) {
+    try {
+        std::rethrow_exception(error);
+    } catch (boost::system::system_error const& e) {
+        throw std::system_error{std::error_code{e.code()}, "the event loop of a client"};
     }
 }
 
@@ -157,7 +167,11 @@ std::shared_ptr<ClientCore> ClientCore::create(ClientOptions options, SessionOpt
     }
     session.url = options.url.empty() ? default_url() : Url::parse(options.url);
     session.max_in_flight = options.max_in_flight;
-    return std::shared_ptr<ClientCore>{new ClientCore{std::move(options), std::move(session)}};
+    try {
+        return std::shared_ptr<ClientCore>{new ClientCore{std::move(options), std::move(session)}};
+    } catch (boost::system::system_error const&) {
+        rethrow_as_standard(std::current_exception());
+    }
 }
 
 ClientCore::ClientCore(ClientOptions options, SessionOptions session)
@@ -215,7 +229,7 @@ std::optional<Failure> ClientCore::run_to_end(std::function<Task<void>()> const&
         }
     });
     ended.wait();
-    if (error) std::rethrow_exception(error);
+    if (error) rethrow_as_standard(error);
     return std::nullopt;
 }
 

@@ -30,7 +30,8 @@ namespace rollcall::redis {
 /// thread, sockets and memory alone.
 class ClientCore : public std::enable_shared_from_this<ClientCore> {
 public:
-    /// Errors: `std::invalid_argument` for a malformed URL or option.
+    /// Errors: `std::invalid_argument` for a malformed URL or option, `std::system_error` when the
+    /// system has no descriptors or threads left.
     static std::shared_ptr<ClientCore> create(ClientOptions options);
     /// `session` is for what `options` does not say; its URL and limits are taken from there.
     static std::shared_ptr<ClientCore> create(ClientOptions options, SessionOptions session);
@@ -50,7 +51,7 @@ public:
     /// Runs `make()`, a `Task<Result<T>>`, on the I/O thread and waits for its end. `make` is
     /// called on the I/O thread and may be a lambda with captures, as it is no coroutine itself;
     /// what it refers to in the caller's frame lives until the coroutine has ended. An exception
-    /// that leaves the coroutine is thrown here.
+    /// that leaves the coroutine is thrown here, one of Boost's as `std::system_error`.
     ///
     /// Errors: `errc::closed` in a forked child and on the I/O thread.
     template <class Make>

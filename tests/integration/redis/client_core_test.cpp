@@ -1,4 +1,6 @@
 #include <atomic>
+#include <boost/asio/error.hpp>
+#include <boost/system/system_error.hpp>
 #include <csignal>
 #include <fcntl.h>
 #include <filesystem>
@@ -49,6 +51,21 @@ TEST_F(Core, RunPassesOnWhatTheCoroutineGives) {
     auto const throwing = []() -> Task<Result<int>> { throw std::out_of_range{"made nothing"}; };
     EXPECT_THROW(core->run(throwing), std::out_of_range);
     EXPECT_EQ(core->run([] { return give(8); }).value(), 8);
+}
+
+Task<Result<int>> fail_as_boost_does() {
+    throw boost::system::system_error{asio::error::no_memory};
+    co_return 0;
+}
+
+TEST_F(Core, NoExceptionOfBoostLeavesRun) {
+    auto const core = connect_to(server().url());
+    try {
+        core->run([] { return fail_as_boost_does(); });
+        FAIL() << "no exception";
+    } catch (std::system_error const& error) {
+        EXPECT_EQ(error.code(), std::errc::not_enough_memory);
+    }
 }
 
 TEST_F(Core, RefusesToWaitOnItsOwnThread) {

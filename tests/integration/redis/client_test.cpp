@@ -1,9 +1,12 @@
 #include "rollcall/client.hpp"
 
+#include <cerrno>
 #include <cstdlib>
 #include <stdexcept>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <system_error>
 #include <unistd.h>
 
 #include "fixture.hpp"
@@ -53,6 +56,44 @@ TEST(Client, ShowsNoPassword) {
     EXPECT_FALSE(wrong.wait_until_ready(20s, error));
     EXPECT_EQ(error, errc::access_denied);
     EXPECT_THROW(Client{"unix://:s3/cret@" + server.socket()}, std::invalid_argument);
+}
+
+/// Lets this process open `more` descriptors and no others.
+class FewDescriptors {
+public:
+    explicit FewDescriptors(rlim_t more) {
+        ::getrlimit(RLIMIT_NOFILE, &before_);
+        auto few = before_;
+        int const next = ::dup(0);
+        ::close(next);
+        few.rlim_cur = static_cast<rlim_t>(next) + more;
+        ::setrlimit(RLIMIT_NOFILE, &few);
+    }
+    ~FewDescriptors() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+    FewDescriptors(FewDescriptors const&) = delete;
+    FewDescriptors& operator=(FewDescriptors const&) = delete;
+
+private:
+    rlimit before_{};
+};
+
+TEST(Client, WantOfDescriptorsIsAnErrorOfTheStandardLibrary) {
+    // Each time another one is missing.
+    rlim_t more = 0;
+    for (bool made = false; !made; ++more) {
+        ASSERT_LT(more, 50u);
+        try {
+            FewDescriptors const few{more};
+            Client const client{"unix:///nonexistent/redis.sock"};
+            made = true;
+        } catch (std::system_error const& error) {
+            EXPECT_EQ(error.code(), std::error_code(EMFILE, std::system_category()))
+                << error.what();
+        } catch (std::exception const& error) {
+            FAIL() << error.what() << ", after " << more;
+        }
+    }
+    EXPECT_GT(more, 1u);
 }
 
 class DefaultUrl : public testing::Test {
