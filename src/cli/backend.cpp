@@ -9,9 +9,8 @@ namespace rollcall::cli {
 Backend::Backend(std::shared_ptr<redis::ClientCore> core, std::shared_ptr<LayoutPort> port)
     : core_(std::move(core)), port_(std::move(port)) {}
 
-Written Backend::register_instance(ServiceInstance const& instance) const {
-    return core_->run([&] { return port_->register_instance(instance, core_->deadline()); })
-        .value();
+Written Backend::register_instance(ServiceInstance const& instance, Deadline deadline) const {
+    return core_->run([&] { return port_->register_instance(instance, deadline); }).value();
 }
 
 Written Backend::deregister_instance(InstanceId const& id) const {

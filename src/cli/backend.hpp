@@ -13,7 +13,8 @@ class ClientCore;
 
 namespace rollcall::cli {
 
-/// The registry as commands that wait use it: each call ends within the `--timeout`.
+/// The registry as commands that wait use it: each call ends within the `--timeout`, or
+/// by the deadline that it is given.
 ///
 /// Errors: `Error` for what failed, `std::invalid_argument` for bad names and instances.
 class Backend {
@@ -23,7 +24,7 @@ public:
     std::shared_ptr<redis::ClientCore> const& core() const noexcept { return core_; }
     std::shared_ptr<LayoutPort> const& port() const noexcept { return port_; }
 
-    Written register_instance(ServiceInstance const& instance) const;
+    Written register_instance(ServiceInstance const& instance, Deadline deadline) const;
     Written deregister_instance(InstanceId const& id) const;
     std::vector<Liveness> heartbeat(std::vector<InstanceId> const& ids) const;
 

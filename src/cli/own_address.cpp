@@ -3,16 +3,19 @@
 #include <algorithm>
 #include <arpa/inet.h>
 #include <boost/asio/ip/address.hpp>
+#include <future>
 #include <ifaddrs.h>
 #include <memory>
 #include <net/if.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <thread>
 #include <unistd.h>
 
 #include "cli/exit_code.hpp"
 #include "redis/client_core.hpp"
+#include "redis/signal_block.hpp"
 
 namespace rollcall::cli {
 
@@ -31,20 +34,22 @@ std::string to_text(sockaddr const* address) {
 }
 
 /// `core` outlives the coroutine, which runs in `ClientCore::run`.
-Task<Result<std::string>> connected_address(redis::ClientCore& core) {
+Task<Result<std::string>> connected_address(redis::ClientCore& core, Deadline deadline) {
     redis::Request ping;
     ping.push("PING");
     redis::Response response;
     // Whatever the answer is: what counts is whether there is a connection now.
-    (void)co_await core.session().exec(ping, response, core.deadline());
+    (void)co_await core.session().exec(ping, response, deadline);
     co_return core.session().local_address();
 }
 
-std::string local_end(redis::ClientCore& core) {
+std::string local_end(redis::ClientCore& core, Deadline deadline) {
     if (!core.url().unix_socket.empty()) return {};
-    auto const connected = core.run([&core] { return connected_address(core); });
+    // A part of the time is kept for asking the routing table.
+    auto const most = (deadline - std::chrono::steady_clock::now()) * 3 / 4;
+    auto const connected = core.run([&core, most] { return connected_address(core, after(most)); });
     if (connected && !connected->empty()) return *connected;
-    return route_address(core.url().host, core.url().port);
+    return route_address(core.url().host, core.url().port, deadline);
 }
 
 /// A datagram socket connects without sending anything.
@@ -60,10 +65,22 @@ std::string local_end_towards(addrinfo const& target) {
     return known ? to_text(plain) : "";
 }
 
+std::string towards(std::string const& host, int port) {
+    addrinfo hints{};
+    hints.ai_socktype = SOCK_DGRAM;
+    addrinfo* list = nullptr;
+    if (getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &list) != 0) return {};
+    std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> const owner{list, freeaddrinfo};
+    for (auto const* one = list; one; one = one->ai_next) {
+        if (auto address = local_end_towards(*one); !address.empty()) return address;
+    }
+    return {};
+}
+
 }  // namespace
 
-std::string own_address(redis::ClientCore& core) {
-    if (auto const address = local_end(core); !is_local_only(address)) return address;
+std::string own_address(redis::ClientCore& core, Deadline deadline) {
+    if (auto const address = local_end(core, deadline); !is_local_only(address)) return address;
     if (auto const addresses = interface_addresses(); !addresses.empty()) return addresses.front();
     throw UsageError{
         "--host: this machine has no address but loopback; give --host or ROLLCALL_HOST"};
@@ -96,16 +113,17 @@ std::vector<std::string> interface_addresses() {
     return v4;
 }
 
-std::string route_address(std::string const& host, int port) {
-    addrinfo hints{};
-    hints.ai_socktype = SOCK_DGRAM;
-    addrinfo* list = nullptr;
-    if (getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &list) != 0) return {};
-    std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> const owner{list, freeaddrinfo};
-    for (auto const* one = list; one; one = one->ai_next) {
-        if (auto address = local_end_towards(*one); !address.empty()) return address;
-    }
-    return {};
+std::string route_address(std::string const& host, int port, Deadline deadline) {
+    // Nothing interrupts a name resolution, so a thread of its own waits for it; what that thread
+    // uses belongs to it.
+    std::promise<std::string> promise;
+    auto answer = promise.get_future();
+    redis::SignalBlock const block;
+    std::thread{[host, port, promise = std::move(promise)]() mutable {
+        promise.set_value(towards(host, port));
+    }}.detach();
+    if (answer.wait_until(deadline) != std::future_status::ready) return {};
+    return answer.get();
 }
 
 }  // namespace rollcall::cli

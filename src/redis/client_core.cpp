@@ -10,18 +10,18 @@
 #include <exception>
 #include <mutex>
 #include <pthread.h>
-#include <signal.h>
 #include <stdexcept>
 #include <system_error>
 #include <thread>
 #include <unistd.h>
+
+#include "redis/signal_block.hpp"
 
 namespace rollcall::redis {
 namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds patience_at_end{900};
 constexpr std::chrono::hours longest_timeout{24};
 constexpr std::size_t most_in_flight = 100'000;
 
@@ -49,22 +49,6 @@ private:
     std::mutex mutex_;
     std::condition_variable changed_;
     bool set_ = false;  // Guarded by the mutex.
-};
-
-/// Threads started meanwhile take no signals: those belong to the program.
-class SignalBlock {
-public:
-    SignalBlock() {
-        sigset_t all;
-        ::sigfillset(&all);
-        ::pthread_sigmask(SIG_SETMASK, &all, &before_);
-    }
-    ~SignalBlock() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-    SignalBlock(SignalBlock const&) = delete;
-    SignalBlock& operator=(SignalBlock const&) = delete;
-
-private:
-    sigset_t before_{};
 };
 
 bool is_cancellation(std::exception_ptr const& error) {
@@ -194,7 +178,7 @@ ClientCore::~ClientCore() {
     }
     auto& [loop, thread] = *running_;
     loop->stop();
-    if (!on_io_thread() && loop->ended.wait_for(patience_at_end)) {
+    if (!on_io_thread() && loop->ended.wait_for(patience_at_end_)) {
         thread.join();
     } else {
         thread.detach();

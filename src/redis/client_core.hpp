@@ -45,6 +45,9 @@ public:
     Url const& url() const noexcept { return url_; }
     std::chrono::milliseconds request_timeout() const noexcept { return request_timeout_; }
     Deadline deadline() const { return after(request_timeout_); }
+    /// How long the end waits for a thread that a name resolution holds up, before it leaves it to
+    /// itself. For a program that ends next. Before the last owner's end.
+    void set_patience_at_end(std::chrono::milliseconds patience) { patience_at_end_ = patience; }
     /// Whether this is a forked child, where nothing works any more.
     bool closed() const noexcept;
 
@@ -87,6 +90,7 @@ private:
     Url const url_;
     std::chrono::milliseconds const request_timeout_;
     pid_t const owner_;  // The process that has the thread.
+    std::chrono::milliseconds patience_at_end_{900};
     std::unique_ptr<Running> running_;
 };
 

@@ -17,7 +17,7 @@ void DescriptionOptions::declare(OptionSet& options) {
     options.flag("--persistent", persistent_, "stays until deregistered, without heartbeats");
 }
 
-ServiceInstance DescriptionOptions::instance(Context& context) const {
+ServiceInstance DescriptionOptions::instance(Context& context, Deadline deadline) const {
     ServiceInstance instance;
     instance.service_name = service_;
     instance.instance_id = id_;
@@ -28,7 +28,7 @@ ServiceInstance DescriptionOptions::instance(Context& context) const {
     instance.metadata = parse_metadata("--metadata", metadata_);
     instance.host = context.settings().host;
     auto const& backend = context.backend();
-    if (instance.host.empty()) instance.host = own_address(*backend.core());
+    if (instance.host.empty()) instance.host = own_address(*backend.core(), deadline);
     return backend.port()->validated(instance);
 }
 

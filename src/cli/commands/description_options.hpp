@@ -16,9 +16,9 @@ public:
     void declare(OptionSet& options);
 
     /// The instance as it will be stored. Without `--host` it gets this machine's address on the
-    /// way to Redis: see `own_address`.
+    /// way to Redis, asked for until `deadline`: see `own_address`.
     /// Errors: `std::invalid_argument` for what no layout would store.
-    ServiceInstance instance(Context& context) const;
+    ServiceInstance instance(Context& context, Deadline deadline) const;
 
 private:
     std::string service_;

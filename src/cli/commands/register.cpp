@@ -14,8 +14,10 @@ public:
     void declare(OptionSet& options) override { description_.declare(options); }
 
     Exit run(Context& context) override {
-        auto const instance = description_.instance(context);
-        auto const written = context.backend().register_instance(instance);
+        // One for both requests: finding out the address counts.
+        auto const deadline = after(context.settings().timeout);
+        auto const instance = description_.instance(context, deadline);
+        auto const written = context.backend().register_instance(instance, deadline);
         if (context.wants_json()) {
             context.print(boost::json::object{{"service", json_text(instance.service_name)},
                                               {"id", json_text(instance.instance_id)},

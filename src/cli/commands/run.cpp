@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <fmt/format.h>
 
 #include "cli/commands/commands.hpp"
@@ -14,6 +15,9 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr DurationRange or_none{0ms, 24h};
+
+/// For the address on the way to Redis: until the command runs, signals wait.
+constexpr std::chrono::milliseconds longest_look{2s};
 
 class Run final : public Command {
 public:
@@ -41,7 +45,8 @@ public:
         boost::asio::io_context loop{1};
         SignalSource signals{loop, supervised_signals()};
         context.logger().set_style(Logger::Style::running);
-        auto const instance = description_.instance(context);
+        auto const instance = description_.instance(
+            context, after(std::min(context.settings().timeout, longest_look)));
         options.timetable.health_flag = context.backend().port()->capabilities().health_flag;
         if (instance.port == 0) {
             throw UsageError{"--port", "0", "must be a port that can be connected to"};
