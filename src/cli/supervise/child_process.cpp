@@ -9,12 +9,15 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <linux/close_range.h>
+#include <stdexcept>
+#include <string_view>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "cli/exit_code.hpp"
+#include "redis/url.hpp"
 
 namespace rollcall::cli {
 
@@ -24,6 +27,7 @@ namespace {
 /// allowed, as other threads may have held any lock.
 struct Preparation {
     std::vector<char*> arguments;
+    std::vector<char*> environment;
     std::vector<int> const& descriptors;
     bool keep;
     bool empty_input;
@@ -52,10 +56,32 @@ void reset_signals() {
         if (null >= 0) dup2(null, STDIN_FILENO);
     }
     reset_signals();
-    execvp(preparation.arguments[0], preparation.arguments.data());
+    execvpe(preparation.arguments[0], preparation.arguments.data(), preparation.environment.data());
     int const reason = errno;
     (void)!write(preparation.report, &reason, sizeof reason);
     _exit(127);
+}
+
+bool has_password(std::string_view url) {
+    try {
+        return !redis::Url::parse(url).password.empty();
+    } catch (std::invalid_argument const&) {
+        // What we cannot take apart may still hold one that others can.
+        return url.find('@') != std::string_view::npos;
+    }
+}
+
+/// Our own variables, but no password of ours.
+std::vector<char*> environment_of_child() {
+    constexpr std::string_view name = "ROLLCALL_URL=";
+    std::vector<char*> variables;
+    for (auto** one = environ; *one; ++one) {
+        std::string_view const variable{*one};
+        if (variable.starts_with(name) && has_password(variable.substr(name.size()))) continue;
+        variables.push_back(*one);
+    }
+    variables.push_back(nullptr);
+    return variables;
 }
 
 /// Waits until the child has been executed, or says why it cannot be; 0 for success.
@@ -86,6 +112,7 @@ ChildProcess::ChildProcess(ChildOptions const& options) {
     }
     arguments.push_back(nullptr);
     Preparation const preparation{std::move(arguments),
+                                  environment_of_child(),
                                   options.descriptors,
                                   options.keep,
                                   isatty(STDIN_FILENO) == 1,

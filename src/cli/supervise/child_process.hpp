@@ -18,8 +18,9 @@ struct ChildOptions {
 /// ours reaches it only through us.
 class ChildProcess {
 public:
-    /// Starts the command with no signal blocked or ignored, and without descriptors of ours. Its
-    /// standard input is empty where ours is a terminal, which another group must not read.
+    /// Starts the command with no signal blocked or ignored, without descriptors of ours, and
+    /// without a `ROLLCALL_URL` that holds a password. Its standard input is empty where ours is a
+    /// terminal, which another group must not read.
     ///
     /// Call it on the thread that lives as long as the process: the kernel's SIGTERM follows it.
     /// Errors: `CommandError` with the reason why it cannot be executed.

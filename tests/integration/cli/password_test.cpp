@@ -81,5 +81,16 @@ TEST_F(PasswordTest, TheProcessListDoesNotShowIt) {
     EXPECT_TRUE(waiting.running()) << waiting.err();
 }
 
+TEST_F(PasswordTest, TheCommandOfRunDoesNotGetIt) {
+    for (auto const& one : {url(escaped_), url(escaped_) + "?nonsense"}) {
+        environment()["ROLLCALL_URL"] = one;
+        Arguments arguments{"run", "--service", "web", "--port", "1", "--host", "h"};
+        arguments.insert(arguments.end(), {"--url", url(escaped_)});
+        auto const command = child({"show"});
+        arguments.insert(arguments.end(), command.begin(), command.end());
+        EXPECT_THAT(run(arguments).out, HasSubstr("no url\n")) << one;
+    }
+}
+
 }  // namespace
 }  // namespace rollcall::test
