@@ -1,6 +1,7 @@
 #include "cli/program.hpp"
 
 #include <csignal>
+#include <fcntl.h>
 #include <new>
 #include <string_view>
 #include <unistd.h>
@@ -69,6 +70,14 @@ std::vector<std::string> take_arguments(int count, char** arguments) {
         for (auto at = begin + 3; at < end; ++at) arguments[i][at] = '*';
     }
     return taken;
+}
+
+void occupy_standard_streams() noexcept {
+    for (int const stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+        if (fcntl(stream, F_GETFD) >= 0) continue;
+        // The lowest free descriptor, which is this one; open for what the stream is not for.
+        (void)open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+    }
 }
 
 }  // namespace rollcall::cli

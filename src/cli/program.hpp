@@ -12,4 +12,8 @@ int run_program(std::vector<std::string> const& arguments);
 /// every argument before `--`, what stands between `://` and the last `@`.
 std::vector<std::string> take_arguments(int count, char** arguments);
 
+/// Puts something in the place of each closed standard stream that fails as a closed one does: else
+/// messages go into the next file or socket that is opened.
+void occupy_standard_streams() noexcept;
+
 }  // namespace rollcall::cli

@@ -75,6 +75,7 @@ Program::Program(ProgramOptions const& options) {
         std::signal(SIGPIPE, SIG_DFL);
         ::close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
         if (options.hand_on) ::fcntl(*options.hand_on, F_SETFD, 0);
+        for (int const stream : options.closed) ::close(stream);
         ::execve(argv[0], argv.data(), envp.data());
         ::_exit(127);
     }

@@ -33,6 +33,7 @@ struct ProgramOptions {
     std::filesystem::path terminal = {};  ///< Becomes its controlling terminal and its input.
     bool takes_orphans = false;           ///< As the first process of a container does.
     std::optional<int> hand_on = {};      ///< A further descriptor; it gets no others.
+    std::vector<int> closed = {};         ///< Standard streams that it does not get.
 };
 
 /// The program under test as a process; killed with its owner, and with the test.
