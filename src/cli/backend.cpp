@@ -6,6 +6,13 @@
 
 namespace rollcall::cli {
 
+namespace {
+
+/// The lease ends by itself: nobody should wait long for its end.
+constexpr std::chrono::milliseconds longest_yield{500};
+
+}  // namespace
+
 Backend::Backend(std::shared_ptr<redis::ClientCore> core, std::shared_ptr<LayoutPort> port)
     : core_(std::move(core)), port_(std::move(port)) {}
 
@@ -60,7 +67,8 @@ SweepReport Backend::sweep() const {
 }
 
 void Backend::yield_sweeping() const {
-    (void)core_->run([&] { return port_->yield_sweeping(core_->deadline()); });
+    auto const deadline = std::min(core_->deadline(), after(longest_yield));
+    (void)core_->run([&] { return port_->yield_sweeping(deadline); });
 }
 
 std::vector<Finding> Backend::examine(bool fix) const {

@@ -38,7 +38,8 @@ public:
     Written merge_metadata(InstanceId const& id, Metadata const& metadata) const;
 
     SweepReport sweep() const;
-    /// Lets another process keep house at once; a failure only means that it waits.
+    /// Lets another process keep house at once; a failure only means that it waits. Takes half a
+    /// second at most.
     void yield_sweeping() const;
     std::vector<Finding> examine(bool fix) const;
 

@@ -18,7 +18,7 @@ int open_blocked(sigset_t const& signals) {
 }  // namespace
 
 SignalSource::SignalSource(boost::asio::io_context& loop, sigset_t const& signals)
-    : descriptor_(loop, open_blocked(signals)) {}
+    : signals_(signals), descriptor_(loop, open_blocked(signals)) {}
 
 void SignalSource::start(Handler handler) {
     handler_ = std::move(handler);
@@ -26,6 +26,11 @@ void SignalSource::start(Handler handler) {
 }
 
 void SignalSource::stop() { descriptor_.close(); }
+
+void SignalSource::give_back() {
+    stop();
+    pthread_sigmask(SIG_UNBLOCK, &signals_, nullptr);
+}
 
 void SignalSource::read() {
     descriptor_.async_read_some(boost::asio::buffer(&info_, sizeof info_),

@@ -19,10 +19,13 @@ public:
 
     void start(Handler handler);
     void stop();
+    /// The same; and the signals do again what they did before, those that wait at once.
+    void give_back();
 
 private:
     void read();
 
+    sigset_t const signals_;
     boost::asio::posix::stream_descriptor descriptor_;
     Handler handler_;
     signalfd_siginfo info_ = {};

@@ -123,6 +123,8 @@ public:
             housekeeper.sweep();
             announce(context, server.has_value());
             loop.run();
+            // Who asks twice does not want to wait for an end in order.
+            signals.give_back();
         }
         if (exit == Exit::done) context.backend().yield_sweeping();
         // Before the server goes, so that nobody complains of the lost connection.

@@ -23,6 +23,21 @@ protected:
         arguments.insert(arguments.end(), further.begin(), further.end());
         return start(std::move(arguments));
     }
+    static pid_t child_of(Program const& program) {
+        auto const pid = std::to_string(program.pid());
+        std::ifstream file{"/proc/" + pid + "/task/" + pid + "/children"};
+        pid_t child = 0;
+        file >> child;
+        return child;
+    }
+    static bool blocks(Program const& program, int signal) {
+        std::ifstream file{"/proc/" + std::to_string(program.pid()) + "/status"};
+        for (std::string line; std::getline(file, line);) {
+            if (!line.starts_with("SigBlk:")) continue;
+            return (std::stoull(line.substr(8), nullptr, 16) >> (signal - 1) & 1) != 0;
+        }
+        return false;
+    }
     static bool ready(Program& program) {
         return eventually([&] { return program.out().find("Ctrl-C") != std::string::npos; }, 20s);
     }
@@ -71,10 +86,8 @@ TEST_F(ServeTest, ADirectoryThatCannotBeOneIsRefused) {
 TEST_F(ServeTest, EndsWithAnErrorWhenItsRedisDies) {
     auto program = serve();
     ASSERT_TRUE(ready(program));
-    std::ifstream children{"/proc/" + std::to_string(program.pid()) + "/task/" +
-                           std::to_string(program.pid()) + "/children"};
-    pid_t child = 0;
-    ASSERT_TRUE(children >> child);
+    auto const child = child_of(program);
+    ASSERT_GT(child, 0);
     ::kill(child, SIGKILL);
     auto const outcome = program.wait(10s);
     EXPECT_EQ(outcome.code, 1);
@@ -144,6 +157,33 @@ TEST_F(ServeTest, WaitsForARedisThatIsAway) {
     server().kill();
     program.signal(SIGTERM);
     EXPECT_EQ(program.wait(5s).code, 0);
+}
+
+TEST_F(ServeTest, EndsSoonWhileItsRedisIsSilent) {
+    environment()["ROLLCALL_URL"] = server().url();
+    auto program = start({"serve", "--lease", "3s", "--timeout", "20s"});
+    ASSERT_TRUE(ready(program));
+    ASSERT_TRUE(eventually([&] {
+        return redis().must({"EXISTS", "redis_streaming_registry:rollcall:sweep"}).integer == 1;
+    }));
+    server().signal(SIGSTOP);
+    program.signal(SIGTERM);
+    EXPECT_EQ(program.wait(5s).code, 0);
+    server().signal(SIGCONT);
+}
+
+TEST_F(ServeTest, ASecondSignalEndsItAtOnce) {
+    auto program = serve();
+    ASSERT_TRUE(ready(program));
+    auto const child = child_of(program);
+    ASSERT_GT(child, 0);
+    // It is waited for, some seconds, in vain.
+    ::kill(child, SIGSTOP);
+    program.signal(SIGTERM);
+    EXPECT_TRUE(eventually([&] { return !blocks(program, SIGTERM); }, 3s));
+    program.signal(SIGTERM);
+    EXPECT_EQ(program.wait(2s).code, 128 + SIGTERM);
+    ::kill(child, SIGKILL);
 }
 
 TEST_F(ServeTest, WarnsOfARedisThatMayEvict) {
