@@ -11,10 +11,17 @@ namespace {
 /// The lease ends by itself: nobody should wait long for its end.
 constexpr std::chrono::milliseconds longest_yield{500};
 
+Task<Result<bool>> is_connected(redis::Session& session) { co_return session.connected(); }
+
 }  // namespace
 
 Backend::Backend(std::shared_ptr<redis::ClientCore> core, std::shared_ptr<LayoutPort> port)
     : core_(std::move(core)), port_(std::move(port)) {}
+
+bool Backend::connected() const {
+    auto const answer = core_->run([&] { return is_connected(core_->session()); });
+    return answer && *answer;
+}
 
 Written Backend::register_instance(ServiceInstance const& instance, Deadline deadline) const {
     return core_->run([&] { return port_->register_instance(instance, deadline); }).value();

@@ -24,6 +24,9 @@ public:
     std::shared_ptr<redis::ClientCore> const& core() const noexcept { return core_; }
     std::shared_ptr<LayoutPort> const& port() const noexcept { return port_; }
 
+    /// Whether there is a connection at this moment; does not wait for one.
+    bool connected() const;
+
     Written register_instance(ServiceInstance const& instance, Deadline deadline) const;
     Written deregister_instance(InstanceId const& id) const;
     std::vector<Liveness> heartbeat(std::vector<InstanceId> const& ids) const;

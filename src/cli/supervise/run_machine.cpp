@@ -61,7 +61,6 @@ void RunMachine::on(Checked event, Time now) {
 
 void RunMachine::on(Called event, Time now) {
     call_.reset();
-    unreachable_ = event.outcome == Outcome::unreachable;
     switch (event.call) {
         case Call::register_instance:
             return on_registered(event.outcome, now);
@@ -133,10 +132,13 @@ void RunMachine::on_deregistered(Outcome outcome, Time now) {
     }
     retry_later(outcome, now);
     if (phase_ == Phase::leaving) pass_signals();
-    if (phase_ == Phase::ended) {
-        if (ever_registered_) say(Notice::cannot_deregister);
-        may_be_stored_ = false;
-    }
+    if (phase_ == Phase::ended) give_up_deregistering();
+}
+
+void RunMachine::give_up_deregistering() {
+    if (ever_registered_ && may_be_stored_) say(Notice::cannot_deregister);
+    may_be_stored_ = false;
+    gave_up_ = true;
 }
 
 void RunMachine::retry_later(Outcome outcome, Time now) {
@@ -162,7 +164,7 @@ void RunMachine::leave(Signalled signal, Time now) {
     leave_by_ = now + options_.leave_limit;
     call_at_ = now;
     // Nobody can be told while Redis is away, and nobody knows of what was never registered.
-    if (unreachable_ || !may_be_stored_) pass_signals();
+    if (signal.redis_away || !may_be_stored_) pass_signals();
 }
 
 void RunMachine::pass_signals() {
@@ -178,6 +180,8 @@ void RunMachine::on(ChildEnded event, Time now) {
     if (!exit_code_) exit_code_ = event.code;
     phase_ = Phase::ended;
     call_at_ = now;
+    end_by_ = now + options_.leave_limit;
+    if (event.redis_away) give_up_deregistering();
 }
 
 void RunMachine::advance(Time now) {
@@ -190,7 +194,7 @@ void RunMachine::advance(Time now) {
             actions_.emplace_back(*next);
         }
     }
-    if (phase_ == Phase::ended && !call_ && !may_be_stored_) {
+    if (phase_ == Phase::ended && (gave_up_ || (!call_ && !may_be_stored_))) {
         phase_ = Phase::finished;
         actions_.emplace_back(Finish{exit_code_.value_or(0)});
     }
@@ -226,6 +230,8 @@ void RunMachine::advance_phase(Time now) {
             }
             break;
         case Phase::ended:
+            if (now >= end_by_) give_up_deregistering();
+            break;
         case Phase::finished:
             break;
     }
@@ -275,6 +281,7 @@ std::optional<RunMachine::Time> RunMachine::next_time() const {
             if (kill_at_) add(*kill_at_);
             break;
         case Phase::ended:
+            add(end_by_);
             break;
         case Phase::finished:
             return {};

@@ -13,7 +13,8 @@ struct RunOptions {
     std::chrono::milliseconds start_timeout{30'000};  ///< For the port to accept; 0: not asked.
     std::chrono::milliseconds settle{1'000};          ///< From deregistered to the signal.
     std::chrono::milliseconds heartbeat{10'000};
-    /// How long a signal waits for the deregistration before it is passed on without.
+    /// How long a signal waits for the deregistration before it is passed on without, and how long
+    /// the end waits for it when the command is gone.
     std::chrono::milliseconds leave_limit{2'000};
     std::chrono::milliseconds kill_after{10'000};  ///< From SIGTERM after a failed start.
     std::chrono::milliseconds probe_pause{100};
@@ -51,9 +52,11 @@ struct Called {
 struct Signalled {
     int number = 0;
     bool from_terminal = false;  ///< Meant for the whole process group.
+    bool redis_away = false;     ///< There is no connection now: nobody can be told.
 };
 struct ChildEnded {
     int code = 0;  ///< As a shell reports it: 128 + the signal that ended it.
+    bool redis_away = false;
 };
 using RunEvent =
     std::variant<Started, TimePassed, PortProbed, Checked, Called, Signalled, ChildEnded>;
@@ -140,6 +143,7 @@ private:
     void retry_later(Outcome outcome, Time now);
     void leave(Signalled signal, Time now);
     void pass_signals();
+    void give_up_deregistering();
 
     void advance(Time now);
     void advance_phase(Time now);
@@ -172,7 +176,6 @@ private:
     bool may_be_stored_ = false;  // A registration was sent, and no deregistration was answered.
     bool ever_registered_ = false;
     std::optional<bool> stored_healthy_ = {};  // None: not known.
-    bool unreachable_ = false;
     bool told_failure_ = false;
 
     std::vector<Signalled> held_ = {};
@@ -180,6 +183,8 @@ private:
     std::optional<Time> settled_at_ = {};
     std::optional<Time> kill_at_ = {};
     std::optional<int> exit_code_ = {};
+    Time end_by_ = {};  // Once the command is gone.
+    bool gave_up_ = false;
 };
 
 }  // namespace rollcall::cli

@@ -41,6 +41,7 @@ Supervisor::Supervisor(boost::asio::io_context& loop, SignalSource& signals, Bac
                        ServiceInstance instance, SupervisorOptions options, Logger& logger)
     : loop_(loop),
       signals_(signals),
+      backend_(backend),
       instance_(std::move(instance)),
       options_(std::move(options)),
       logger_(logger),
@@ -79,12 +80,20 @@ void Supervisor::wait_for_time() {
 
 void Supervisor::on_signal(signalfd_siginfo const& info) {
     auto const number = static_cast<int>(info.ssi_signo);
-    if (number != SIGCHLD) {
-        // The kernel speaks for the terminal, to the whole foreground group.
-        return feed(Signalled{number, info.ssi_code == SI_KERNEL});
-    }
+    if (number == SIGCHLD) return on_child();
+    // The kernel speaks for the terminal, to the whole foreground group.
+    feed(Signalled{number, info.ssi_code == SI_KERNEL, redis_is_away()});
+}
+
+void Supervisor::on_child() {
     // One signal may stand for several ended children.
-    if (auto const code = child_->reap()) feed(ChildEnded{*code});
+    if (auto const code = child_->reap()) feed(ChildEnded{*code, redis_is_away()});
+}
+
+bool Supervisor::redis_is_away() {
+    if (backend_.connected()) return false;
+    last_failure_ = make_error_code(errc::not_connected).message();
+    return true;
 }
 
 Outcome Supervisor::failed(Failure const& failure) {

@@ -43,6 +43,8 @@ private:
     void feed(RunEvent const& event);
     void wait_for_time();
     void on_signal(signalfd_siginfo const& info);
+    void on_child();
+    bool redis_is_away();
     void on_written(Call call, Result<Written> const& result);
     void on_liveness(Result<std::vector<Liveness>> const& result);
 
@@ -59,6 +61,7 @@ private:
 
     boost::asio::io_context& loop_;
     SignalSource& signals_;
+    Backend const& backend_;
     ServiceInstance const instance_;
     SupervisorOptions const options_;
     Logger& logger_;

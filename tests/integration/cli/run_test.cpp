@@ -329,6 +329,17 @@ TEST_F(RunTest, EndsInTimeWhileRedisIsAway) {
     EXPECT_THAT(outcome.err, HasSubstr("cannot deregister"));
 }
 
+TEST_F(RunTest, EndsAtOnceWhereRedisHasNeverBeen) {
+    server().kill();
+    // The registration is under way from the beginning.
+    auto program = supervise({"--timeout", "10s", "--start-timeout", "0"}, {"code=4"});
+    ASSERT_TRUE(eventually([&] { return program.out().find("ready") != std::string::npos; }));
+    program.signal(SIGTERM);
+    auto const outcome = program.wait(3s);
+    EXPECT_EQ(outcome.code, 4);
+    EXPECT_THAT(outcome.out, HasSubstr("signal 15"));
+}
+
 // Card BC-07.
 TEST_F(RunTest, KeepsItsTimetableWhereItMayNotPublish) {
     redis().must({"ACL", "SETUSER", "prov", "on", ">pw", "~*", "+@all", "resetchannels"});

@@ -99,13 +99,36 @@ TEST_F(RunMachineTest, AFailedDeregistrationPassesTheSignalOnAndIsRepeated) {
 
 TEST_F(RunMachineTest, PassesTheSignalOnAtOnceWhileRedisIsAway) {
     serve_registered();
-    pass(10s);
-    answer(Call::heartbeat, Outcome::unreachable);
-    EXPECT_THAT(term(), ElementsAre(signal(SIGTERM), "deregister"));
+    EXPECT_THAT(step(Signalled{SIGTERM, false, true}), ElementsAre(signal(SIGTERM), "deregister"));
     EXPECT_THAT(answer(Call::deregister, Outcome::unreachable), IsEmpty());
-    EXPECT_THAT(step(ChildEnded{0}), ElementsAre("deregister")) << "one last time";
+    EXPECT_THAT(step(ChildEnded{0}), ElementsAre("deregister")) << "it may be back";
     EXPECT_THAT(answer(Call::deregister, Outcome::unreachable),
                 ElementsAre("say cannot_deregister", "finish 0"));
+}
+
+TEST_F(RunMachineTest, WaitsForNoCallWhileRedisIsAway) {
+    serve_registered();
+    EXPECT_THAT(pass(10s), ElementsAre("heartbeat"));
+    EXPECT_THAT(step(Signalled{SIGTERM, false, true}), ElementsAre(signal(SIGTERM)));
+    EXPECT_THAT(step(ChildEnded{3, true}), ElementsAre("say cannot_deregister", "finish 3"));
+    EXPECT_THAT(answer(Call::heartbeat, Outcome::unreachable), IsEmpty());
+}
+
+TEST_F(RunMachineTest, SaysNothingOfWhatWasNeverRegisteredWhileRedisIsAway) {
+    serve();
+    EXPECT_THAT(step(ChildEnded{3, true}), ElementsAre("finish 3"));
+}
+
+TEST_F(RunMachineTest, TheEndWaitsNoLongerThanItsLimit) {
+    serve_registered();
+    pass(10s);
+    EXPECT_THAT(step(ChildEnded{1}), IsEmpty()) << "the heartbeat is under way";
+    EXPECT_EQ(left(), 2s);
+    pass(1'500ms);
+    EXPECT_THAT(answer(Call::heartbeat, Outcome::transient),
+                ElementsAre("say cannot_renew", "deregister"));
+    EXPECT_EQ(left(), 500ms) << "one limit for both";
+    EXPECT_THAT(pass(500ms), ElementsAre("say cannot_deregister", "finish 1"));
 }
 
 TEST_F(RunMachineTest, PassesTheSignalOnAtOnceWhenNothingWasRegistered) {
