@@ -94,6 +94,10 @@ int executed(int report) {
     return got == sizeof reason ? reason : 0;
 }
 
+bool asks_to_end(int number) {
+    return number == SIGTERM || number == SIGINT || number == SIGQUIT || number == SIGHUP;
+}
+
 int exit_code(int status) {
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
@@ -137,16 +141,24 @@ ChildProcess::ChildProcess(ChildOptions const& options) {
 }
 
 void ChildProcess::signal(int number, bool group) const noexcept {
-    ::kill(group ? -pid_ : pid_, number);
+    auto const target = group ? -pid_ : pid_;
+    ::kill(target, number);
+    // Else a stopped one would never hear of it.
+    if (asks_to_end(number)) ::kill(target, SIGCONT);
 }
 
-std::optional<int> ChildProcess::reap() const noexcept {
-    std::optional<int> code;
+ChildProcess::Change ChildProcess::reap() const noexcept {
+    Change change;
     while (true) {
         int status = 0;
-        auto const pid = waitpid(-1, &status, WNOHANG);
-        if (pid <= 0) return code;
-        if (pid == pid_) code = exit_code(status);
+        auto const pid = waitpid(-1, &status, WNOHANG | WUNTRACED);
+        if (pid <= 0) return change;
+        if (pid != pid_) continue;
+        if (WIFSTOPPED(status)) {
+            change.stopped_by = WSTOPSIG(status);
+        } else {
+            change.exit_code = exit_code(status);
+        }
     }
 }
 

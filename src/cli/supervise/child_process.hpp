@@ -26,12 +26,18 @@ public:
     /// Errors: `CommandError` with the reason why it cannot be executed.
     explicit ChildProcess(ChildOptions const& options);
 
+    /// What became of it.
+    struct Change {
+        std::optional<int> exit_code = {};   ///< As a shell reports it; none while it lives.
+        std::optional<int> stopped_by = {};  ///< The signal that stopped it since the last look.
+    };
+
     pid_t pid() const noexcept { return pid_; }
+    /// With a signal that asks it to end, it also goes on when it was stopped.
     void signal(int number, bool group) const noexcept;
 
-    /// Collects all ended children, also foreign ones that became ours; the exit code, as a shell
-    /// reports it, when this one is among them.
-    std::optional<int> reap() const noexcept;
+    /// Collects all ended children, also foreign ones that became ours.
+    Change reap() const noexcept;
 
 private:
     pid_t pid_ = -1;

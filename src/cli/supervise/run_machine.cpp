@@ -226,7 +226,7 @@ void RunMachine::advance_phase(Time now) {
         case Phase::stopping:
             if (kill_at_ && now >= *kill_at_) {
                 kill_at_.reset();
-                actions_.emplace_back(SignalChild{SIGKILL, false});
+                actions_.emplace_back(SignalChild{SIGKILL, true});
             }
             break;
         case Phase::ended:

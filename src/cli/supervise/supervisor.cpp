@@ -1,8 +1,11 @@
 #include "cli/supervise/supervisor.hpp"
 
 #include <csignal>
+#include <cstring>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <random>
+#include <unistd.h>
 
 #include "cli/failure_text.hpp"
 #include "cli/parse.hpp"
@@ -17,6 +20,14 @@ std::function<double()> random_share() {
     return [generator = std::mt19937{std::random_device{}()}]() mutable {
         return std::uniform_real_distribution<double>{0.0, 1.0}(generator);
     };
+}
+
+/// Whether this process has a controlling terminal; no more once that has hung up.
+bool has_terminal() {
+    auto const terminal = open("/dev/tty", O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+    if (terminal < 0) return false;
+    close(terminal);
+    return true;
 }
 
 std::string name_of(ServiceInstance const& instance) {
@@ -49,7 +60,8 @@ Supervisor::Supervisor(boost::asio::io_context& loop, SignalSource& signals, Bac
       calls_(backend, loop),
       eviction_(loop, backend, logger),
       health_(loop, {instance_.host, "127.0.0.1", "::1"}, instance_.port),
-      machine_(options_.timetable, random_share()) {}
+      machine_(options_.timetable, random_share()),
+      had_terminal_(has_terminal()) {}
 
 int Supervisor::run() {
     child_.emplace(options_.child);
@@ -81,13 +93,22 @@ void Supervisor::wait_for_time() {
 void Supervisor::on_signal(signalfd_siginfo const& info) {
     auto const number = static_cast<int>(info.ssi_signo);
     if (number == SIGCHLD) return on_child();
-    // The kernel speaks for the terminal, to the whole foreground group.
-    feed(Signalled{number, info.ssi_code == SI_KERNEL, redis_is_away()});
+    // The kernel speaks for the terminal, to the whole foreground group. Of a
+    // hang-up a shell may tell first, and only this process.
+    bool const hung_up = number == SIGHUP && had_terminal_ && !has_terminal();
+    feed(Signalled{number, info.ssi_code == SI_KERNEL || hung_up, redis_is_away()});
 }
 
 void Supervisor::on_child() {
-    // One signal may stand for several ended children.
-    if (auto const code = child_->reap()) feed(ChildEnded{*code, redis_is_away()});
+    // One signal may stand for several children.
+    auto const change = child_->reap();
+    // By SIGTSTP it is we who suspend it, together with ourselves.
+    if (change.stopped_by && *change.stopped_by != SIGTSTP && !change.exit_code) {
+        auto const* const name = sigabbrev_np(*change.stopped_by);
+        logger_.warning(fmt::format("the command was stopped by SIG{}; it stays registered",
+                                    name ? name : std::to_string(*change.stopped_by)));
+    }
+    if (change.exit_code) feed(ChildEnded{*change.exit_code, redis_is_away()});
 }
 
 bool Supervisor::redis_is_away() {

@@ -71,6 +71,7 @@ private:
     HealthCheck health_;
     RunMachine machine_;
     std::optional<ChildProcess> child_ = {};
+    bool const had_terminal_;
     std::string last_failure_ = {};
     int exit_code_ = 0;
 };

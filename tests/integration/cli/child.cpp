@@ -126,6 +126,18 @@ void start_orphan() {
     ::waitpid(parent, nullptr, 0);
 }
 
+void start_grandchild() {
+    auto const grandchild = ::fork();
+    if (grandchild == 0) {
+        sigset_t none;
+        sigemptyset(&none);
+        ::sigprocmask(SIG_SETMASK, &none, nullptr);
+        ::poll(nullptr, 0, 60'000);
+        ::_exit(0);
+    }
+    tell("grandchild " + std::to_string(grandchild));
+}
+
 class Child {
 public:
     explicit Child(Words words) : words_(words), begin_(Clock::now()) {
@@ -136,6 +148,7 @@ public:
 
     int run() {
         if (words_.has("orphan")) start_orphan();
+        if (words_.has("grandchild")) start_grandchild();
         while (!done()) {
             pollfd ready[]{{signals_, POLLIN, 0}, {listener_, POLLIN, 0}};
             ::poll(ready, 2, 20);

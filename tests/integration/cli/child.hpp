@@ -16,6 +16,8 @@ namespace rollcall::test {
 ///   crash=MS       aborts after that time
 ///   show           prints arguments, descriptors, signal mask and ignored signals, parent's death
 ///                  signal, process group; then exits with `code=`
+///   grandchild     starts a process of its group that ends by signals only, and prints
+///                  `grandchild PID`
 ///   orphan         leaves a process to whoever takes orphans in, which ends by itself, and prints
 ///                  `orphan PID`
 int supervised(std::vector<std::string> const& words);

@@ -37,6 +37,31 @@ void become_foreground_of(std::filesystem::path const& terminal) {
     ::dup2(descriptor, STDIN_FILENO);
 }
 
+pid_t volatile job = 0;
+
+/// In the child of a session leader: the parent plays the shell, which passes a hang-up on to its
+/// job, and ends as that does.
+void stay_behind() {
+    auto const parent = ::getpid();
+    auto const program = ::fork();
+    if (program == 0) {
+        ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (::getppid() != parent) ::_exit(1);
+        std::signal(SIGTTOU, SIG_IGN);
+        ::setpgid(0, 0);
+        ::tcsetpgrp(STDIN_FILENO, ::getpid());
+        std::signal(SIGTTOU, SIG_DFL);
+        return;
+    }
+    // The other end of the terminal is among them, whose last owner hangs up.
+    ::close_range(0, ~0U, 0);
+    job = program;
+    std::signal(SIGHUP, [](int) { ::kill(job, SIGHUP); });
+    int status = 0;
+    while (::waitpid(program, &status, 0) < 0) continue;
+    ::_exit(WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
+}
+
 int create(std::filesystem::path const& file) {
     return ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 }
@@ -70,6 +95,7 @@ Program::Program(ProgramOptions const& options) {
         ::prctl(PR_SET_CHILD_SUBREAPER, options.takes_orphans ? 1 : 0);
         ::dup2(null, STDIN_FILENO);
         if (!options.terminal.empty()) become_foreground_of(options.terminal);
+        if (options.behind_leader) stay_behind();
         ::dup2(out, STDOUT_FILENO);
         ::dup2(err, STDERR_FILENO);
         std::signal(SIGPIPE, SIG_DFL);

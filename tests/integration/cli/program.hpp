@@ -31,9 +31,10 @@ struct ProgramOptions {
     std::filesystem::path folder = {};                    ///< For what it prints.
     std::optional<int> output = {};                       ///< Its standard output, if not a file.
     std::filesystem::path terminal = {};  ///< Becomes its controlling terminal and its input.
-    bool takes_orphans = false;           ///< As the first process of a container does.
-    std::optional<int> hand_on = {};      ///< A further descriptor; it gets no others.
-    std::vector<int> closed = {};         ///< Standard streams that it does not get.
+    bool behind_leader = false;       ///< Leads no session: a shell does, which passes hang-ups on.
+    bool takes_orphans = false;       ///< As the first process of a container does.
+    std::optional<int> hand_on = {};  ///< A further descriptor; it gets no others.
+    std::vector<int> closed = {};     ///< Standard streams that it does not get.
 };
 
 /// The program under test as a process; killed with its owner, and with the test.

@@ -32,7 +32,7 @@ TEST_F(RunMachineTest, StopsACommandWhosePortNeverAccepts) {
     EXPECT_EQ(left(), 100ms);
     EXPECT_THAT(pass(100ms), ElementsAre("say never_accepted", signal(SIGTERM)));
     EXPECT_EQ(left(), 10s);
-    EXPECT_THAT(pass(10s), ElementsAre(signal(SIGKILL)));
+    EXPECT_THAT(pass(10s), ElementsAre(signal(SIGKILL) + " group"));
     EXPECT_EQ(left(), std::nullopt);
     EXPECT_THAT(step(ChildEnded{137}), ElementsAre("finish 5"));
 }
