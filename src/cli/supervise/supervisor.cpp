@@ -1,5 +1,6 @@
 #include "cli/supervise/supervisor.hpp"
 
+#include <algorithm>
 #include <csignal>
 #include <cstring>
 #include <fcntl.h>
@@ -7,7 +8,9 @@
 #include <random>
 #include <unistd.h>
 
+#include "cli/exit_code.hpp"
 #include "cli/failure_text.hpp"
+#include "cli/own_address.hpp"
 #include "cli/parse.hpp"
 
 namespace rollcall::cli {
@@ -15,6 +18,7 @@ namespace rollcall::cli {
 namespace {
 
 constexpr std::chrono::seconds probe_limit{2};
+constexpr std::chrono::milliseconds taken_limit{500};
 
 std::function<double()> random_share() {
     return [generator = std::mt19937{std::random_device{}()}]() mutable {
@@ -64,11 +68,30 @@ Supervisor::Supervisor(boost::asio::io_context& loop, SignalSource& signals, Bac
       had_terminal_(has_terminal()) {}
 
 int Supervisor::run() {
+    refuse_taken_port();
     child_.emplace(options_.child);
     signals_.start([this](signalfd_siginfo const& info) { on_signal(info); });
     feed(Started{});
     loop_.run();
     return exit_code_;
+}
+
+/// Else what another process serves would be registered as the command's.
+void Supervisor::refuse_taken_port() const {
+    if (options_.timetable.start_timeout == std::chrono::milliseconds{}) return;
+    // On this machine only: behind another address, others may serve rightly.
+    std::vector<std::string> hosts{"127.0.0.1", "::1"};
+    auto const own = interface_addresses();
+    if (std::ranges::find(own, instance_.host) != own.end()) hosts.push_back(instance_.host);
+    boost::asio::io_context loop{1};
+    bool taken = false;
+    HealthCheck{loop, std::move(hosts), instance_.port}.connect(
+        taken_limit, [&taken](bool accepts) { taken = accepts; });
+    loop.run();
+    if (!taken) return;
+    throw UsageError{"--port", std::to_string(instance_.port),
+                     "another process accepts connections there; it must be free for the command "
+                     "(--start-timeout 0 registers without asking)"};
 }
 
 void Supervisor::feed(RunEvent const& event) {

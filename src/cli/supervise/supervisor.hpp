@@ -37,9 +37,11 @@ public:
                ServiceInstance instance, SupervisorOptions options, Logger& logger);
 
     /// Until the command has ended; its exit code, or that of a failed start.
+    /// Errors: `UsageError` when another process has its port, `CommandError` when it cannot start.
     int run();
 
 private:
+    void refuse_taken_port() const;
     void feed(RunEvent const& event);
     void wait_for_time();
     void on_signal(signalfd_siginfo const& info);

@@ -316,6 +316,23 @@ TEST_F(RunTest, KeepsItsTimetableWhereItMayNotPublish) {
     EXPECT_THAT(program.err(), HasSubstr(":services:web:changes"));
 }
 
+TEST_F(RunTest, APortThatAnotherProcessHasIsRefused) {
+    auto first = supervise({}, {});
+    ASSERT_TRUE(listed());
+    auto const second = supervise({}, {}).wait();
+    EXPECT_EQ(second.code, 2);
+    EXPECT_THAT(second.err, HasSubstr("--port \"" + port() + "\": another process accepts"));
+    EXPECT_EQ(second.out, "") << "nothing was started";
+    EXPECT_EQ(count("web"), 1u);
+}
+
+TEST_F(RunTest, APortMayBeSharedWhereItIsNotAskedFor) {
+    auto first = supervise({}, {});
+    ASSERT_TRUE(listed());
+    auto second = supervise({"--start-timeout", "0"}, {"show"});
+    EXPECT_EQ(second.wait().code, 0);
+}
+
 TEST_F(RunTest, SaysWhyACommandCannotBeExecuted) {
     auto const outcome =
         run({"run", "--service", "web", "--port", port(), "--host", "h", "--", "/no/such/program"});
