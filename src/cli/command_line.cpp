@@ -123,9 +123,7 @@ private:
         }
         if (given.size() > 1) throw UsageError{name + ": given more than once"};
         if (given.empty()) return;
-        if (value.required && given.front().empty()) {
-            throw UsageError{name + ": must not be empty"};
-        }
+        if (given.front().empty()) throw UsageError{name + ": must not be empty"};
         *value.single = given.front();
     }
 

@@ -77,16 +77,20 @@ Settings Settings::resolve(GivenOptions const& given, Environment const& environ
         return std::nullopt;
     };
 
+    // An empty variable counts as not set; an empty option or line is a mistake.
+    auto const find_text = [&](std::string_view name) {
+        auto value = find(name);
+        if (value && value->text.empty()) throw UsageError{value->source, "", "must not be empty"};
+        return value;
+    };
+
     Settings settings;
-    if (auto const value = find("url")) settings.url = value->text;
+    if (auto const value = find_text("url")) settings.url = value->text;
     if (auto const value = find("layout")) {
         check_layout(*value);
         settings.layout = value->text;
     }
-    if (auto const value = find("namespace")) {
-        if (value->text.empty()) throw UsageError{value->source, "", "must not be empty"};
-        settings.key_prefix = value->text;
-    }
+    if (auto const value = find_text("namespace")) settings.key_prefix = value->text;
     if (auto const value = find("lease")) {
         settings.lease = std::chrono::duration_cast<std::chrono::seconds>(
             parse_duration(value->source, value->text, lease_range));
@@ -96,8 +100,8 @@ Settings Settings::resolve(GivenOptions const& given, Environment const& environ
         settings.timeout = parse_duration(value->source, value->text, timeout_range);
         if (value->source == "--timeout") settings.given_timeout = settings.timeout;
     }
-    if (auto const value = find("host")) settings.host = value->text;
-    if (auto const value = find("data")) settings.data = value->text;
+    if (auto const value = find_text("host")) settings.host = value->text;
+    if (auto const value = find_text("data")) settings.data = value->text;
     return settings;
 }
 

@@ -22,9 +22,10 @@ public:
 
     /// `names` as on the command line: `--all`, or `-a,--all`.
     virtual void flag(std::string const& names, bool& into, std::string const& help) = 0;
+    /// What is given must not be empty.
     virtual void value(std::string const& names, std::string& into, std::string const& type,
                        std::string const& help) = 0;
-    /// Must be given, and not be empty.
+    /// Must be given as well.
     virtual void required(std::string const& names, std::string& into, std::string const& type,
                           std::string const& help) = 0;
     /// May be given many times; each time takes one value.

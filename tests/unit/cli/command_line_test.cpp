@@ -51,6 +51,15 @@ TEST(CommandLine, AnOptionNeverSwallowsTheArgumentBehindItsValue) {
     EXPECT_EQ(message({"list", "--where=", "web"}), "") << "an empty value is a value";
 }
 
+TEST(CommandLine, AnEmptyValueIsNotAnAbsentOne) {
+    EXPECT_EQ(message({"heartbeat", "--service", "s", "--id", "a", "--every", ""}),
+              "--every: must not be empty");
+    EXPECT_EQ(message({"register", "--service", "s", "--port", "1", "--id="}),
+              "--id: must not be empty");
+    EXPECT_EQ(message({"run", "--service", "s", "--port", "1", "--check=", "--", "x"}),
+              "--check: must not be empty");
+}
+
 TEST(CommandLine, SuggestsTheNearestCommand) {
     EXPECT_EQ(message({"lst", "web"}), "unknown command 'lst'; did you mean 'list'?");
     EXPECT_EQ(message({"metdata", "set"}), "unknown command 'metdata'; did you mean 'metadata'?");

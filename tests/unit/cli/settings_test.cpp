@@ -103,6 +103,17 @@ TEST_F(SettingsTest, CountsAnEmptyVariableAsNotSet) {
     EXPECT_EQ(resolve().url, "");
 }
 
+TEST_F(SettingsTest, RefusesWhatIsEmptyOnTheCommandLineAndInTheFile) {
+    for (std::string const name : {"url", "namespace", "host", "data"}) {
+        given_ = {{name, ""}};
+        EXPECT_EQ(message(), "--" + name + " \"\": must not be empty");
+        given_.clear();
+        write_config(name + " = ''\n");
+        EXPECT_EQ(message(), config_path() + ":1: " + name + " \"\": must not be empty");
+        write_config("");
+    }
+}
+
 TEST_F(SettingsTest, OnlyTheCommandLineGivesATimeoutForTheWholeCommand) {
     variables_["ROLLCALL_TIMEOUT"] = "5s";
     EXPECT_EQ(resolve().timeout, 5s);
