@@ -126,9 +126,9 @@ void Session::Impl::end_attempt(error_code error) {
     if (stopping_) return;
     if (!std::exchange(refused_, false)) pipeline.wait_again();
     ++failures_;
-    log.write(LogLevel::warning, was_connected ? "connection lost" : "cannot connect",
-              (was_connected ? "lost the connection to " : "cannot connect to ") +
-                  options.url.to_string() + ": " + last_error);
+    log.write_state(LogLevel::warning, "connection", was_connected ? "lost" : "absent",
+                    (was_connected ? "lost the connection to " : "cannot connect to ") +
+                        options.url.to_string() + ", will keep trying: " + last_error);
 }
 
 void Session::Impl::abandon(std::string why) {
@@ -173,7 +173,8 @@ void Session::Impl::on_hello(error_code error) {
     failures_ = 0;
     last_error.clear();
     set_no_delay();
-    log.write(LogLevel::info, "connected", "connected to " + options.url.to_string());
+    log.write_state(LogLevel::info, "connection", "connected",
+                    "connected to " + options.url.to_string());
     heard_ = true;
     asked_at_.reset();
     pipeline.open();

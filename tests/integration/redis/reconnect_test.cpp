@@ -65,8 +65,33 @@ TEST(Reconnect, TellsWhyWhileItIsAway) {
     EXPECT_EQ(outcome.error().detail(), server.url() + ": Connection refused");
     std::lock_guard const lock{mutex};
     ASSERT_EQ(messages.size(), 2u);
-    EXPECT_TRUE(messages[0].starts_with("lost the connection to " + server.url() + ": "));
-    EXPECT_EQ(messages[1], "cannot connect to " + server.url() + ": Connection refused");
+    EXPECT_TRUE(messages[0].starts_with("lost the connection to " + server.url() + ", "));
+    EXPECT_EQ(messages[1],
+              "cannot connect to " + server.url() + ", will keep trying: Connection refused");
+}
+
+TEST(Reconnect, TellsEachRecovery) {
+    RedisServer server;
+    std::mutex mutex;
+    std::string last;
+    auto const core = connect_to(server.url(), [&](LogLevel, std::string_view text) {
+        std::lock_guard const lock{mutex};
+        last = text;
+    });
+    auto const tells = [&](std::string const& text) {
+        auto const told = [&] {
+            std::lock_guard const lock{mutex};
+            return last.starts_with(text);
+        };
+        return eventually(told, 15s);  // A relapse is told late.
+    };
+    for (int round = 0; round < 2; ++round) {
+        EXPECT_TRUE(tells("connected to ")) << round << ": " << last;
+        server.kill();
+        EXPECT_TRUE(tells("cannot connect to ")) << round << ": " << last;
+        server.start();
+    }
+    EXPECT_TRUE(tells("connected to ")) << last;
 }
 
 class WithBrokenConnection : public WithRedis {

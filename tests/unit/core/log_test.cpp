@@ -25,6 +25,39 @@ TEST(RateLimit, LetsOneOfAKindThroughAndCountsTheOthers) {
     EXPECT_EQ(limit.admit("b", start + 10min), 0u);
 }
 
+TEST(StateLimit, LetsChangesThroughAndHoldsARelapseBack) {
+    StateLimit limit{1min, 5s};
+    auto const bad = [&](std::string_view state, auto at) {
+        return limit.admit("x", state, false, start + at);
+    };
+    auto const good = [&](auto at) { return limit.admit("x", "up", true, start + at); };
+    EXPECT_EQ(bad("away", 0s), 0u) << "the first state";
+    EXPECT_EQ(bad("away", 1s), std::nullopt);
+    EXPECT_EQ(good(2s), 1u) << "never held back";
+    EXPECT_EQ(bad("lost", 3s), std::nullopt) << "flutters";
+    EXPECT_EQ(good(4s), std::nullopt) << "is what was told last";
+    EXPECT_EQ(bad("away", 4s), std::nullopt);
+    EXPECT_EQ(bad("away", 5s), 3u) << "it lasts";
+    EXPECT_EQ(bad("other", 5s), 0u) << "from bad to bad is a change like any other";
+    EXPECT_EQ(bad("other", 64s), std::nullopt);
+    EXPECT_EQ(bad("other", 65s), 1u);
+    EXPECT_EQ(limit.admit("z", "up", true, start), 0u);
+    EXPECT_EQ(limit.admit("z", "lost", false, start), 0u) << "no relapse";
+    EXPECT_EQ(limit.admit("y", "away", false, start + 67s), 0u);
+}
+
+TEST(Log, TellsChangesOfAState) {
+    std::vector<std::string> seen;
+    Log const log{[&](LogLevel, std::string_view text) { seen.emplace_back(text); }};
+    for (int i = 0; i < 2; ++i) {
+        log.write_state(LogLevel::warning, "link", "down", "down");
+        log.write_state(LogLevel::warning, "link", "down", "down");
+        log.write_state(LogLevel::info, "link", "up", "up");
+    }
+    EXPECT_EQ(seen, (std::vector<std::string>{"down", "up (1 like it left out)"}))
+        << "a relapse at once waits, and what it would end stands";
+}
+
 TEST(Log, PassesLevelAndText) {
     std::vector<std::pair<LogLevel, std::string>> seen;
     Log const log{[&](LogLevel level, std::string_view text) { seen.emplace_back(level, text); }};
