@@ -1,5 +1,6 @@
 #include "streaming/instance_details.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "core/text.hpp"
@@ -15,7 +16,7 @@ InstanceDetails details_of(std::string const& service, std::string const& id, Mi
     result.instance_id = id;
     result.as_of = as_of;
     auto const time = [](std::string_view text) {
-        return Milliseconds{parse_java_long(text).value_or(0)};
+        return bounded_time(Milliseconds{parse_java_long(text).value_or(0)});
     };
     for (auto const& [name, value] : fields) {
         if (name == "host") {
@@ -58,7 +59,9 @@ ServiceDetails details_of(std::string const& service, Milliseconds as_of,
     for (auto const& instance : instances) {
         if (instance.healthy) ++result.healthy_instances;
         if (instance.enabled) ++result.enabled_instances;
-        delays += static_cast<double>(instance.heartbeat_delay().count());
+        // One that is said to come from the future, however far, is as good as one of now.
+        auto const delay = std::max(instance.heartbeat_delay(), Milliseconds{0});
+        delays += static_cast<double>(delay.count());
         metrics.add(instance.metrics);
     }
     if (!instances.empty()) {

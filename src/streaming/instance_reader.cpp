@@ -28,9 +28,6 @@ constexpr std::size_t bytes_of_a_hash = 512;
 // read has to be made again.
 constexpr Milliseconds clock_margin{2'000};
 
-// Wider than any score that stands for a time: no window.
-constexpr Milliseconds for_ever{100'000'000'000'000'000};
-
 Milliseconds time_of(Value reply) {
     return Milliseconds{reply[0].integer() * 1'000 + reply[1].integer() / 1'000};
 }
@@ -355,8 +352,7 @@ void InstanceReader::tell_lease(Found& found, double heartbeat, Milliseconds now
                                 std::chrono::steady_clock::time_point seen) const {
     auto const left = heartbeat + static_cast<double>(Milliseconds{scripts_.lease()}.count()) -
                       static_cast<double>(now.count());
-    auto const bounded = std::clamp(left, 0.0, static_cast<double>(for_ever.count()));
-    found.lease = Milliseconds{static_cast<std::int64_t>(bounded)};
+    found.lease = std::max(bounded_time(left), Milliseconds{0});
     if (!found.instance.ephemeral) return;
     // Scores far in the future would overflow the clock: ten years are as good as for ever.
     constexpr Milliseconds longest = std::chrono::hours{24 * 3'650};

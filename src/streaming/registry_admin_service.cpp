@@ -46,7 +46,7 @@ Task<Result<Active>> read_active(RegistryLuaScriptExecutor const& scripts, Insta
         auto const& member = members->list[index];
         auto& details =
             result.instances.emplace_back(details_of(service, member.id, result.now, fields));
-        details.last_heartbeat_time = Milliseconds{static_cast<std::int64_t>(member.heartbeat)};
+        details.last_heartbeat_time = bounded_time(member.heartbeat);
     };
     auto const read = co_await reader.hashes(service, members->list, on_hash, deadline);
     if (read.has_error()) co_return read.error();

@@ -230,6 +230,13 @@ double score_of(std::string_view text) noexcept {
     return score;
 }
 
+Milliseconds bounded_time(double milliseconds) noexcept {
+    constexpr auto most = static_cast<double>(for_ever.count());
+    if (!(milliseconds > -most)) return -for_ever;  // Not a number, too.
+    if (milliseconds >= most) return for_ever;
+    return Milliseconds{static_cast<std::int64_t>(milliseconds)};
+}
+
 RegistryLuaScriptExecutor::RegistryLuaScriptExecutor(std::shared_ptr<redis::ClientCore> core,
                                                      RegistryKeys keys, std::chrono::seconds lease)
     : core_(std::move(core)),

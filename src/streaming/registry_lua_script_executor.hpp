@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -96,6 +97,16 @@ struct Member {
 
 /// A score as Redis writes it; 0 for anything else.
 double score_of(std::string_view text) noexcept;
+
+/// Wider than any time that stands for a moment, and far from the end of the type.
+inline constexpr Milliseconds for_ever{100'000'000'000'000'000};
+
+/// Within `for_ever` either way, so that differences do not overflow: peers may have stored any
+/// score and any number.
+Milliseconds bounded_time(double milliseconds) noexcept;
+inline Milliseconds bounded_time(Milliseconds time) noexcept {
+    return std::clamp(time, -for_ever, for_ever);
+}
 
 struct Members {
     Milliseconds now{0};  ///< Redis' clock.

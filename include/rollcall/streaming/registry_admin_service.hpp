@@ -29,7 +29,8 @@ using AdminValue = std::variant<std::nullptr_t, bool, std::int64_t, double, std:
 using AdminValues = std::map<std::string, AdminValue, std::less<>>;
 
 /// Everything that is stored of one instance. Numbers that are missing or malformed are 0, the
-/// weight 1; times are milliseconds since the epoch, 0 when unknown.
+/// weight 1; times are milliseconds since the epoch, 0 when unknown, and those that no clock shows
+/// are cut to three million years before or after it.
 struct InstanceDetails {
     std::string service_name = {};
     std::string instance_id = {};
@@ -61,7 +62,8 @@ struct MetricSummary {
 };
 
 struct AggregatedMetrics {
-    double avg_heartbeat_delay = 0;  ///< Milliseconds.
+    /// Milliseconds; a heartbeat of the future, by an odd score or a clock ahead, counts as 0.
+    double avg_heartbeat_delay = 0;
     /// Nested members are flattened with `.`; members that then have the same name are pooled.
     std::map<std::string, MetricSummary, std::less<>> metrics = {};
 };

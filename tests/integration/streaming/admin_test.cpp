@@ -158,6 +158,42 @@ TEST_F(Admin, Defect52_AFractionalScoreSpoilsNothing) {
     EXPECT_EQ(admin.service_details("orders").total_instances, 1u);
 }
 
+TEST_F(Admin, ScoresThatAreNoTimeSpoilNothing) {
+    for (auto const* id : {"good", "endless", "huge", "negative"}) {
+        store("orders", id, 1'000, {"host", "h", "port", "1", "metrics", R"({"cpu":1})"});
+    }
+    auto const score = [&](std::string const& value, std::string const& id) {
+        redis().must({"ZADD", heartbeats_key("orders"), value, id});
+    };
+    score("inf", "endless");
+    score("1e300", "huge");
+    score("-inf", "negative");
+    auto const details = admin.service_details("orders");
+    EXPECT_EQ(details.total_instances, 3u);
+    for (auto const& instance : details.instances) {
+        if (instance.instance_id == "good") continue;
+        EXPECT_GT(instance.last_heartbeat_time, 24h * 365 * 1'000'000) << instance.instance_id;
+        EXPECT_LT(instance.heartbeat_delay(), 0ms);
+        EXPECT_FALSE(instance.is_expired(1ms));
+    }
+    ASSERT_TRUE(details.aggregated_metrics);
+    EXPECT_GE(details.aggregated_metrics->avg_heartbeat_delay, 1'000.0 / 3);
+    EXPECT_LT(details.aggregated_metrics->avg_heartbeat_delay, 6'000.0 / 3);
+    EXPECT_EQ(admin.registry_health().active_instances, 3u);
+}
+
+TEST_F(Admin, TimesThatNoClockShowsAreCut) {
+    store("orders", "o-1", 0,
+          {"host", "h", "port", "1", "lastHeartbeatTime", "-9223372036854775808",
+           "registrationTime", "9223372036854775807"});
+    auto const found = admin.instance_details("orders", "o-1");
+    ASSERT_TRUE(found);
+    EXPECT_LT(found->last_heartbeat_time, -24h * 365 * 1'000'000);
+    EXPECT_GT(found->registration_time, 24h * 365 * 1'000'000);
+    EXPECT_GT(found->heartbeat_delay(), 24h * 365 * 1'000'000);
+    EXPECT_TRUE(found->is_expired(1ms));
+}
+
 TEST_F(Admin, Defect53_AFailureIsAnErrorWithItsReason) {
     redis().must({"SET", index_key(), "no set"});
     std::error_code error;
