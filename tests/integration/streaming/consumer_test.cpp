@@ -3,6 +3,7 @@
 
 #include "integration/streaming/fixture.hpp"
 #include "integration/streaming/round_trips.hpp"
+#include "streaming/scripts.hpp"
 
 namespace rollcall::streaming::test {
 namespace {
@@ -164,10 +165,18 @@ TEST_F(Consumer, Defect33_OneOddInstanceHidesNoOther) {
     store("orders", "good", 0, {"host", "h", "port", "1", "metadata", R"({"k":"5"})"});
     store("orders", "odd", 0, {"host", "h", "port", "1", "metadata", R"({"k":{"x":1}})"});
     store("orders", "broken", 0, {"host", "h", "port", "1", "metadata", "{broken"});
+    store("orders", "boolean", 0, {"host", "h", "port", "1", "metadata", R"({"k":true})"});
+    store("orders", "number", 0, {"host", "h", "port", "1", "metadata", "5"});
+    store("orders", "null", 0, {"host", "h", "port", "1", "metadata", "null"});
+    store("orders", "string", 0, {"host", "h", "port", "1", "metadata", R"("len")"});
     redis().must({"ZADD", heartbeats_key("orders"), std::to_string(redis_now()), "text"});
     redis().must({"SET", instance_key("orders", "text"), "x"});
-    EXPECT_EQ(ids_of(consumer.instances_by_metadata("orders", {{"k:>=", "1"}})), Ids{"good"});
-    EXPECT_THAT(all("orders"), testing::UnorderedElementsAre("good", "odd", "broken"));
+    EXPECT_THAT(ids_of(consumer.instances_by_metadata("orders", {{"k:>=", "1"}})),
+                testing::UnorderedElementsAre("good", "boolean"))
+        << "true is a text that comes after 1";
+    EXPECT_EQ(ids_of(consumer.instances_by_metadata("orders", {{"k", "true"}})), Ids{"boolean"});
+    EXPECT_EQ(ids_of(consumer.instances_by_metadata("orders", {{"len:!=", "1"}})), Ids{});
+    EXPECT_EQ(all("orders").size(), 7u);
     EXPECT_TRUE(log.has("left out orders/text"));
 }
 
@@ -177,6 +186,17 @@ TEST_F(Consumer, Defect34_FieldsCalledLikeTheSections) {
     EXPECT_EQ(ids_of(consumer.instances_by_metadata("orders", {{"metrics", "x"}})), Ids{"o-1"});
     EXPECT_EQ(ids_of(consumer.instances_by_metadata("orders", {{"metadata", "y"}})), Ids{"o-1"});
     EXPECT_EQ(ids_of(consumer.instances_by_metadata("orders", {{"metrics", "z"}})), Ids{});
+
+    // The older form of a peer's filters, without sections.
+    auto const found = [&](std::string const& filters) {
+        auto const reply = eval(redis(), scripts::query_instances, {heartbeats_key("orders")},
+                                {std::string{prefix}, "orders", "", "90000", filters});
+        return reply.texts().size() == 3;
+    };
+    EXPECT_TRUE(found(R"({"metrics":"x"})"));
+    EXPECT_TRUE(found(R"({"metadata":"y"})"));
+    EXPECT_FALSE(found(R"({"metrics":"z"})"));
+    EXPECT_FALSE(found(R"({"metadata":"z"})"));
 }
 
 TEST_F(Consumer, Defect35_AFailureIsNoEmptyList) {
@@ -300,6 +320,52 @@ TEST_F(Consumer, Defect59_SettingsAreUsed) {
     EXPECT_EQ(own.admin(), nullptr);
     config.heartbeat_timeout = 0s;
     EXPECT_THROW((RedisServiceConsumer{client, config}), std::invalid_argument);
+}
+
+TEST_F(Consumer, Defect59_SettingsOfTheNamingServiceAreUsed) {
+    NamingServiceConfig config;
+    config.key_prefix = "mine";
+    config.heartbeat_timeout = 30s;
+    config.auto_reregister = false;
+    HeartbeatConfig heartbeat;
+    heartbeat.heartbeat_interval = 0ms;
+    RedisNamingService naming{client, config, heartbeat};
+    naming.start();
+    auto const instance = an_instance("orders", "o-1");
+    naming.register_instance(instance);
+    std::string const key = "mine:services:orders:instance:o-1";
+    EXPECT_NEAR(static_cast<double>(redis().must({"TTL", key}).integer), 30, 1);
+    auto const heard_of = [&](long long age) {
+        redis().must(
+            {"ZADD", "mine:services:orders:heartbeats", std::to_string(redis_now() - age), "o-1"});
+    };
+    heard_of(25'000);
+    EXPECT_EQ(naming.discover("orders"), Instances{instance});
+    heard_of(35'000);
+    EXPECT_EQ(naming.discover("orders"), Instances{});
+    redis().must({"DEL", key});
+    EXPECT_EQ(naming.send_heartbeat(instance), HeartbeatResult::gone);
+}
+
+TEST_F(Consumer, Defect61_AnotherClockIsToldAndThatOfRedisCounts) {
+    auto const seen_at = [&](std::chrono::seconds offset, std::string const& service) {
+        RoundTrips other_clock{server(), offset};
+        auto through = options();
+        through.url = other_clock.url();
+        Client shifted{through};
+        RedisServiceConsumer reader{shifted};
+        reader.start();
+        reader.all_instances(service);
+        return ids_of(reader.all_instances(service));
+    };
+    store("orders", "fresh");
+    store("orders", "old", 250'000);
+    EXPECT_EQ(seen_at(1s, "orders"), Ids{"fresh"});
+    EXPECT_FALSE(log.has("clock")) << "a second is no difference";
+    EXPECT_EQ(seen_at(-200s, "orders"), (Ids{"old", "fresh"}));
+    EXPECT_EQ(log.count("this machine's clock and that of Redis differ by 20"), 1u);
+    EXPECT_EQ(seen_at(200s, "orders"), Ids{});
+    EXPECT_EQ(log.count("this machine's clock and that of Redis differ by -"), 1u);
 }
 
 TEST_F(Consumer, TheNamingServiceIsBoth) {

@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "integration/streaming/provider_fixture.hpp"
+#include "streaming/scripts.hpp"
 
 namespace rollcall::streaming::test {
 namespace {
@@ -192,6 +193,22 @@ TEST_F(Provider, Defect12_AndDefect13_TheNewDescriptionReplacesTheOld) {
     EXPECT_EQ(stored.at("ephemeral"), "true");
     EXPECT_EQ(stored.at("metrics"), "{\"cpu\":1}") << "what others store there stays";
     EXPECT_NEAR(static_cast<double>(ttl("orders", "o-1")), 90, 1);
+}
+
+TEST_F(Provider, Defect12_AndDefect13_WhatADocumentNamesAsNullIsGone) {
+    redis().must({"HSET", instance_key("orders", "o-1"), "host", "old", "metadata", "{\"a\":1}",
+                  "ephemeral", "false", "weight", "7"});
+    auto const done =
+        eval(redis(), scripts::register_instance,
+             {index_key(), heartbeats_key("orders"), instance_key("orders", "o-1")},
+             {"orders", "o-1", "", R"({"host":"h","port":1,"metadata":null,"ephemeral":null})",
+              "90", channel_of("orders"), "\",\"timestamp\":"});
+    ASSERT_FALSE(done.is_error()) << done.text;
+    auto const stored = hash("orders", "o-1");
+    EXPECT_FALSE(stored.contains("metadata")) << "12";
+    EXPECT_FALSE(stored.contains("ephemeral")) << "12";
+    EXPECT_EQ(stored.at("weight"), "7") << "what is not named stays";
+    EXPECT_NEAR(static_cast<double>(ttl("orders", "o-1")), 90, 1) << "13: absent is ephemeral";
 }
 
 TEST_F(Provider, Defect14_AKeyOfAnotherTypeLeavesNothingHalfWritten) {

@@ -4,9 +4,11 @@
 #include <cstring>
 #include <poll.h>
 #include <stdexcept>
+#include <string_view>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
+#include <utility>
 
 namespace rollcall::streaming::test {
 namespace {
@@ -41,8 +43,8 @@ bool write_all(int to, char const* data, std::size_t size) {
 
 }  // namespace
 
-RoundTrips::RoundTrips(rollcall::test::RedisServer const& server)
-    : target_(server.socket()), path_((folder_.path() / "counted.sock").string()) {
+RoundTrips::RoundTrips(rollcall::test::RedisServer const& server, std::chrono::seconds offset)
+    : offset_(offset), target_(server.socket()), path_((folder_.path() / "counted.sock").string()) {
     listener_ = ::socket(AF_UNIX, SOCK_STREAM, 0);
     auto const address = address_of(path_);
     if (::bind(listener_, reinterpret_cast<sockaddr const*>(&address), sizeof address) != 0 ||
@@ -71,6 +73,18 @@ void RoundTrips::serve() {
     }
 }
 
+/// Two texts of which the first has ten digits are the time: nothing else here looks like that.
+std::string RoundTrips::shifted(std::string answers) const {
+    if (offset_.count() == 0) return answers;
+    constexpr std::string_view head = "*2\r\n$10\r\n";
+    for (auto at = answers.find(head); at != std::string::npos; at = answers.find(head, at + 1)) {
+        auto const begin = at + head.size();
+        auto const time = std::stoll(answers.substr(begin, 10)) + offset_.count();
+        answers.replace(begin, 10, std::to_string(time));
+    }
+    return answers;
+}
+
 void RoundTrips::forward(int client, int server) {
     std::string held;
     std::array<char, 65'536> buffer{};
@@ -79,8 +93,8 @@ void RoundTrips::forward(int client, int server) {
         int const ready = ::poll(wait.data(), wait.size(), held.empty() ? 100 : silence);
         if (ready == 0 && !held.empty()) {
             ++count_;
-            if (!write_all(client, held.data(), held.size())) return;
-            held.clear();
+            auto const answers = shifted(std::exchange(held, {}));
+            if (!write_all(client, answers.data(), answers.size())) return;
             continue;
         }
         if ((wait[0].revents & (POLLIN | POLLHUP)) != 0) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <string>
 #include <thread>
 
@@ -12,7 +13,9 @@ namespace rollcall::streaming::test {
 /// has been silent for a while, so that whatever needs no answer to go on is one round trip.
 class RoundTrips {
 public:
-    explicit RoundTrips(rollcall::test::RedisServer const& server);
+    /// With an `offset` the server seems to have another clock: answers to TIME are shifted by it.
+    explicit RoundTrips(rollcall::test::RedisServer const& server,
+                        std::chrono::seconds offset = {});
     ~RoundTrips();
 
     std::string url() const { return "unix://" + path_; }
@@ -28,8 +31,10 @@ public:
 private:
     void serve();
     void forward(int client, int server);
+    std::string shifted(std::string answers) const;
 
     rollcall::test::TemporaryFolder folder_;
+    std::chrono::seconds offset_;
     std::string target_;
     std::string path_;
     int listener_ = -1;
