@@ -14,7 +14,8 @@ struct ErrcRow {
     std::string_view name;
     std::string_view meaning;
     bool transient;
-    int exit_code;  ///< Of the program.
+    int http_status;  ///< Of a server whose own call failed so.
+    int exit_code;    ///< Of the program.
 };
 
 std::span<ErrcRow const> errc_table() noexcept;

@@ -6,18 +6,20 @@ namespace rollcall {
 
 std::span<ErrcRow const> errc_table() noexcept {
     static constexpr ErrcRow rows[] = {
-        {errc::timeout, "timeout", "no answer within the deadline", true, 5},
-        {errc::not_connected, "not_connected", "Redis cannot be reached", true, 4},
-        {errc::unavailable, "unavailable", "Redis cannot serve now", true, 4},
-        {errc::overloaded, "overloaded", "too many requests, or Redis is out of memory", true, 1},
-        {errc::cancelled, "cancelled", "cancelled by the caller", false, 1},
-        {errc::access_denied, "access_denied", "wrong credentials or a missing right", false, 1},
-        {errc::unexpected_reply, "unexpected_reply",
-         "Redis answered what the layout does not allow", false, 1},
-        {errc::not_supported, "not_supported", "this layout cannot do that", false, 1},
-        {errc::crosses_slots, "crosses_slots", "the name needs a hash tag on Redis Cluster", false,
+        {errc::timeout, "timeout", "no answer within the deadline", true, 504, 5},
+        {errc::not_connected, "not_connected", "Redis cannot be reached", true, 503, 4},
+        {errc::unavailable, "unavailable", "Redis cannot serve now", true, 503, 4},
+        {errc::overloaded, "overloaded", "too many requests, or Redis is out of memory", true, 503,
          1},
-        {errc::closed, "closed", "the client is closed, or used in a forked child", false, 1},
+        {errc::cancelled, "cancelled", "cancelled by the caller", false, 499, 1},
+        {errc::access_denied, "access_denied", "wrong credentials or a missing right", false, 500,
+         1},
+        {errc::unexpected_reply, "unexpected_reply",
+         "Redis answered what the layout does not allow", false, 502, 1},
+        {errc::not_supported, "not_supported", "this layout cannot do that", false, 501, 1},
+        {errc::crosses_slots, "crosses_slots", "the name needs a hash tag on Redis Cluster", false,
+         400, 1},
+        {errc::closed, "closed", "the client is closed, or used in a forked child", false, 503, 1},
     };
     return rows;
 }

@@ -28,14 +28,28 @@ public:
         return batch_send_heartbeats(instances);
     }
     Instances discover(std::string_view service_name) { return all_instances(service_name); }
+    Instances discover(std::string_view service_name, std::error_code& error) {
+        return all_instances(service_name, error);
+    }
     Instances discover_healthy(std::string_view service_name) {
         return healthy_instances(service_name);
+    }
+    Instances discover_healthy(std::string_view service_name, std::error_code& error) {
+        return healthy_instances(service_name, error);
     }
     Instances discover_by_metadata(std::string_view service_name, Filters const& metadata) {
         return instances_by_metadata(service_name, metadata);
     }
+    Instances discover_by_metadata(std::string_view service_name, Filters const& metadata,
+                                   std::error_code& error) {
+        return instances_by_metadata(service_name, metadata, error);
+    }
     Instances discover_healthy_by_metadata(std::string_view service_name, Filters const& metadata) {
         return healthy_instances_by_metadata(service_name, metadata);
+    }
+    Instances discover_healthy_by_metadata(std::string_view service_name, Filters const& metadata,
+                                           std::error_code& error) {
+        return healthy_instances_by_metadata(service_name, metadata, error);
     }
 };
 

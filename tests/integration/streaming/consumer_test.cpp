@@ -388,6 +388,20 @@ TEST_F(Consumer, TheNamingServiceIsBoth) {
     EXPECT_EQ(naming.discover_healthy("orders"), Instances{instance});
     EXPECT_EQ(naming.discover_by_metadata("orders", {{"region", "eu"}}), Instances{instance});
     EXPECT_EQ(naming.discover_healthy_by_metadata("orders", {{"region", "us"}}), Instances{});
+    std::error_code error = make_error_code(errc::timeout);
+    EXPECT_EQ(naming.discover("orders", error), Instances{instance});
+    EXPECT_FALSE(error);
+    redis().must({"SET", heartbeats_key("broken"), "x"});
+    Filters const filters{{"region", "eu"}};
+    auto const reported = [&](auto call) {
+        error.clear();
+        call();
+        return error == errc::unexpected_reply;
+    };
+    EXPECT_TRUE(reported([&] { naming.discover("broken", error); }));
+    EXPECT_TRUE(reported([&] { naming.discover_healthy("broken", error); }));
+    EXPECT_TRUE(reported([&] { naming.discover_by_metadata("broken", filters, error); }));
+    EXPECT_TRUE(reported([&] { naming.discover_healthy_by_metadata("broken", filters, error); }));
     EXPECT_EQ(naming.instances_by_filters("orders", {{"region", "eu"}}, {}), Instances{instance});
     EXPECT_EQ(naming.healthy_instances_by_filters("orders", {}, {{"cpu", "1"}}), Instances{});
     EXPECT_EQ(naming.instances("orders", true), Instances{instance});

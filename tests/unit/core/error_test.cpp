@@ -1,8 +1,11 @@
 #include "rollcall/error.hpp"
 
+#include <fstream>
 #include <gtest/gtest.h>
 #include <set>
+#include <sstream>
 #include <string>
+#include <vector>
 
 #include "core/errc_table.hpp"
 
@@ -23,6 +26,26 @@ TEST(ErrcTable, HasOneRowForEachCode) {
     }
     // The last enumerator: a new one behind it needs a row.
     EXPECT_EQ(codes.size(), static_cast<std::size_t>(errc::closed));
+}
+
+TEST(ErrcTable, IsThatOfTheDocumentation) {
+    std::ifstream page{std::string{ROLLCALL_TEST_DATA} + "/../../docs/errors.md"};
+    std::vector<std::string> documented;
+    for (std::string line; std::getline(page, line);) {
+        if (line.starts_with("| code | meaning | transient | HTTP status | exit code |")) break;
+    }
+    for (std::string line; std::getline(page, line) && line.starts_with("|");) {
+        if (line.starts_with("| `")) documented.push_back(line);
+    }
+    std::vector<std::string> expected;
+    for (auto const& row : errc_table()) {
+        std::ostringstream line;
+        line << "| `" << row.name << "` | " << row.meaning << " | "
+             << (row.transient ? "yes" : "no") << " | " << row.http_status << " | " << row.exit_code
+             << " |";
+        expected.push_back(line.str());
+    }
+    EXPECT_EQ(documented, expected);
 }
 
 TEST(ErrcTable, IsForItsOwnCategory) {

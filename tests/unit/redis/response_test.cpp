@@ -131,6 +131,7 @@ TEST(Failure, FollowsTheFirstWordOfTheReply) {
         {"TRYAGAIN Multiple keys request during rehashing of slot", errc::unavailable},
         {"BUSY Redis is busy running a script.", errc::unavailable},
         {"NOREPLICAS Not enough good replicas to write.", errc::unavailable},
+        {"UNBLOCKED force unblock from blocking operation", errc::unavailable},
         {"ERR max number of clients reached", errc::unavailable},
         {"OOM command not allowed when used memory > 'maxmemory'.", errc::overloaded},
         {"WRONGTYPE Operation against a key holding the wrong kind of value",
