@@ -119,6 +119,7 @@ void Pipeline::landed(Flight& flight, bool lost) {
             if (refusal_) {
                 finish(operation, refusal_);
             } else if (operation.idempotent) {
+                operation.response->note_repetition();
                 operation.state = Operation::State::waiting;
                 again_.push_back(operation);
             } else {

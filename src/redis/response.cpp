@@ -53,6 +53,7 @@ void Response::clear() noexcept {
     tree_.clear();
     replaced_.clear();
     replies_.clear();
+    repeated_ = false;
 }
 
 void Response::begin_reply() {
@@ -72,6 +73,7 @@ void Response::end_reply() {
 
 void Response::replace(std::vector<std::size_t> const& positions, Response&& again) {
     replaced_ = std::move(again.tree_);
+    repeated_ = repeated_ || again.repeated_;
     for (std::size_t i = 0; i < positions.size(); ++i) {
         replies_[positions[i]] = {again.replies_[i].node, true};
     }

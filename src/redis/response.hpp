@@ -110,6 +110,9 @@ public:
     /// The reply to the command at `index`; null behind the last.
     Value operator[](std::size_t index) const noexcept;
     void clear() noexcept;
+    /// Whether the request was sent again because a connection broke before its answer: the first
+    /// time it may have been carried out, too, and what is told here be about the second.
+    bool repeated() const noexcept { return repeated_; }
     /// Memory for so much is set aside when the first reply comes, and not grown step by step.
     void expect(std::size_t nodes, std::size_t bytes) { expected_ = {nodes, bytes}; }
 
@@ -117,6 +120,7 @@ public:
     void begin_reply();
     void add(boost::redis::resp3::node_view const& node);
     void end_reply();
+    void note_repetition() noexcept { repeated_ = true; }
     /// Puts the replies of `again` in place of those at `positions`.
     void replace(std::vector<std::size_t> const& positions, Response&& again);
 
@@ -134,6 +138,7 @@ private:
     boost::redis::resp3::flat_tree replaced_;
     std::vector<Reply> replies_;
     Expected expected_;
+    bool repeated_ = false;
 };
 
 }  // namespace rollcall::redis

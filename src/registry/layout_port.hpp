@@ -30,6 +30,9 @@ struct Capabilities {
 struct Written {
     bool existed = false;   ///< The instance was there before.
     bool announced = true;  ///< Subscribers were told; false when the user may not publish.
+    /// The connection broke before the answer, and the request was sent again: `existed` may tell
+    /// of what this very call has done the first time.
+    bool repeated = false;
 };
 
 /// An instance as a read found it.

@@ -35,7 +35,11 @@ Task<Result<typename Script::Reply>> execute_one(redis::Session& session, Script
     script.push(request, call);
     auto const outcome = co_await session.exec(request, response, deadline);
     if (outcome.has_error()) co_return outcome.error();
-    co_return script.read(call, response[0]);
+    auto result = script.read(call, response[0]);
+    if constexpr (requires { result->repeated; }) {
+        if (result.has_value()) result->repeated = response.repeated();
+    }
+    co_return result;
 }
 
 /// Sends all calls together and answers each on its own, in order. `calls` must outlive the task.

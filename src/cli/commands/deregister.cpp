@@ -10,7 +10,9 @@ public:
     void declare(OptionSet& options) override { instance_.declare(options); }
 
     Exit run(Context& context) override {
-        auto const written = context.backend().deregister_instance(instance_.id());
+        auto written = context.backend().deregister_instance(instance_.id());
+        // Absent the second time is what the first time was for.
+        written.existed = written.existed || written.repeated;
         return report_change(context, instance_, written, "deregistered");
     }
 

@@ -21,7 +21,7 @@ public:
         if (context.wants_json()) {
             context.print(boost::json::object{{"service", json_text(instance.service_name)},
                                               {"id", json_text(instance.instance_id)},
-                                              {"created", !written.existed},
+                                              {"created", created(written)},
                                               {"announced", written.announced}});
         } else {
             context.print_line(instance.instance_id);
@@ -30,6 +30,12 @@ public:
     }
 
 private:
+    /// What a repeated request finds, its first try may have put there.
+    static boost::json::value created(Written const& written) {
+        if (written.existed && written.repeated) return nullptr;
+        return !written.existed;
+    }
+
     DescriptionOptions description_;
 };
 

@@ -208,6 +208,9 @@ TEST_F(PipelineTest, BrokenConnectionRepeatsIdempotentOnesInOrder) {
     run_turns();
     EXPECT_EQ(read.response[0].text(), "read");
     EXPECT_EQ(newer.response[0].text(), "newer");
+    EXPECT_TRUE(read.response.repeated());
+    EXPECT_FALSE(newer.response.repeated());
+    EXPECT_FALSE(answered.response.repeated());
 }
 
 TEST_F(PipelineTest, RepeatedOneForgetsHalfAnAnswer) {
