@@ -1,8 +1,10 @@
 #include "redis/embedded_redis.hpp"
 
+#include <cerrno>
 #include <sstream>
 #include <stdexcept>
 #include <sys/stat.h>
+#include <system_error>
 #include <unistd.h>
 
 #include "core/text.hpp"
@@ -13,8 +15,34 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr auto log_name = "redis.log";
+
 std::string named(fs::path const& directory) {
     return "data directory " + shown(directory.native());
+}
+
+[[noreturn]] void refuse_unwritable(fs::path const& given, std::error_code error) {
+    throw std::invalid_argument(named(given) +
+                                ": must be a directory that can be written to: " + error.message());
+}
+
+/// Redis follows a link in the place of its files, so nobody else may put one there.
+void check_safety(fs::path const& given, fs::path const& data) {
+    struct stat info{};
+    if (::stat(data.c_str(), &info) != 0) {
+        refuse_unwritable(given, {errno, std::generic_category()});
+    }
+    if (info.st_uid != ::geteuid()) {
+        throw std::invalid_argument(named(given) + ": must not belong to another user");
+    }
+    if ((info.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+        throw std::invalid_argument(named(given) +
+                                    ": must not be writable by others (chmod go-w cures it)");
+    }
+    if (::lstat((data / log_name).c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
+        throw std::invalid_argument(named(given) + ": its " + log_name +
+                                    " must be a regular file, not a link or anything else");
+    }
 }
 
 fs::path prepare_data(fs::path const& given) {
@@ -33,8 +61,17 @@ fs::path prepare_data(fs::path const& given) {
         throw std::invalid_argument(named(given) + ": a part of the path is not a directory");
     }
     if (made) fs::permissions(data, fs::perms::owner_all, error);
-    if (error) throw std::runtime_error(named(given) + ": " + error.message());
+    if (error) refuse_unwritable(given, error);
+    check_safety(given, data);
     return data;
+}
+
+FileLock lock_data(fs::path const& given, fs::path const& data) {
+    try {
+        return FileLock{data / "rollcall.lock", named(given)};
+    } catch (std::system_error const& error) {
+        refuse_unwritable(given, error.code());
+    }
 }
 
 fs::path prepare_socket(fs::path const& given) {
@@ -75,14 +112,14 @@ std::string config_for(fs::path const& data, fs::path const& socket, fs::path co
 
 EmbeddedRedis::EmbeddedRedis(EmbeddedRedisOptions options) {
     auto const data = prepare_data(options.data);
-    data_lock_ = FileLock{data / "rollcall.lock", named(options.data)};
+    data_lock_ = lock_data(options.data, data);
     auto const socket = prepare_socket(options.socket);
     socket_lock_ = FileLock{socket.native() + ".lock", "socket " + shown(socket.native())};
     remove_stale(socket);
 
     RedisProcessOptions process;
     process.socket = socket;
-    process.log = data / "redis.log";
+    process.log = data / log_name;
     process.config = config_for(data, socket, process.log);
     process.kept_open = {data_lock_.descriptor(), socket_lock_.descriptor()};
     process_.emplace(std::move(process));

@@ -27,10 +27,10 @@ class EmbeddedRedis {
 public:
     /// Waits until the server answers.
     ///
-    /// Errors: `std::invalid_argument` for a data directory or socket that cannot be one;
-    /// `std::runtime_error` when they are in use by another process, cannot be written to, when no
-    /// redis-server is installed, or when it does not start. Each names the directory and the
-    /// reason.
+    /// Errors: `std::invalid_argument` for a data directory or socket that cannot be one, and for a
+    /// directory that cannot be written to, belongs to another user, or is writable by others;
+    /// `std::runtime_error` when they are in use by another process, when no redis-server is
+    /// installed, or when it does not start. Each names the directory and the reason.
     explicit EmbeddedRedis(EmbeddedRedisOptions options);
     ~EmbeddedRedis();
 

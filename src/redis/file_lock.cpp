@@ -3,12 +3,12 @@
 #include <cerrno>
 #include <charconv>
 #include <chrono>
-#include <cstring>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdexcept>
 #include <string>
 #include <sys/file.h>
+#include <system_error>
 #include <thread>
 #include <unistd.h>
 
@@ -45,11 +45,16 @@ FileLock::FileLock(std::filesystem::path const& file, std::string_view what) {
         if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
         throw std::runtime_error(std::string{what} + ": " + why);
     };
+    auto const fail_with_errno = [&] {
+        std::error_code const error{errno, std::generic_category()};
+        if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
+        throw std::system_error{error, std::string{what}};
+    };
     descriptor_ = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (descriptor_ < 0) fail(std::strerror(errno));
+    if (descriptor_ < 0) fail_with_errno();
     auto const end = after(patience);
     while (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
-        if (errno != EWOULDBLOCK && errno != EINTR) fail(std::strerror(errno));
+        if (errno != EWOULDBLOCK && errno != EINTR) fail_with_errno();
         auto const holder = holder_of(descriptor_);
         if (is_running(holder) || std::chrono::steady_clock::now() > end) {
             fail("is in use by another rollcall" +
@@ -57,7 +62,7 @@ FileLock::FileLock(std::filesystem::path const& file, std::string_view what) {
         }
         std::this_thread::sleep_for(between_looks);
     }
-    if (!write_holder(descriptor_)) fail(std::strerror(errno));
+    if (!write_holder(descriptor_)) fail_with_errno();
 }
 
 FileLock::~FileLock() {

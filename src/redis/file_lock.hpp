@@ -12,7 +12,8 @@ public:
     FileLock() = default;
     /// Takes `file`, made when missing. A lock left over by a process that is gone, but whose child
     /// still shuts down, is waited for; a living holder is not.
-    /// Errors: `std::runtime_error` that names `what`, and the holder's process id.
+    /// Errors: `std::runtime_error` that names `what`, and the holder's process id;
+    /// `std::system_error` when the file cannot be opened or written.
     FileLock(std::filesystem::path const& file, std::string_view what);
     ~FileLock();
     FileLock(FileLock&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}

@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -78,7 +79,8 @@ std::string find_server() {
     };
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (::getppid() != parent) ::_exit(0);
-    ::setsid();  // A Ctrl-C in the terminal is for us; the server ends when we say so.
+    ::umask(077);  // Whatever it writes is for this user.
+    ::setsid();    // A Ctrl-C in the terminal is for us; the server ends when we say so.
     for (int number = 1; number < NSIG; ++number) ::signal(number, SIG_DFL);
     sigset_t none;
     ::sigemptyset(&none);

@@ -199,28 +199,61 @@ TEST_F(Embedded, ReadOnlyDirectoryIsNamed) {
         // The superuser may write anywhere but where nobody can.
         auto proc = options();
         proc.data = "/proc/rollcall";
-        expect_refused<std::runtime_error>(proc, {"data directory \"/proc/rollcall\""});
+        expect_refused<std::invalid_argument>(proc, {"data directory \"/proc/rollcall\""});
         proc.data = "/proc";
-        expect_refused<std::runtime_error>(proc, {"data directory \"/proc\""});
+        expect_refused<std::invalid_argument>(proc, {"data directory \"/proc\""});
         return;
     }
     auto const closed = folder.path() / "closed";
     fs::create_directory(closed);
     fs::permissions(closed, fs::perms::owner_read | fs::perms::owner_exec);
-    expect_refused<std::runtime_error>(options("closed"), {"closed", "Permission denied"});
-    expect_refused<std::runtime_error>(options("closed/below"), {"below", "Permission denied"});
+    expect_refused<std::invalid_argument>(options("closed"), {"closed", "Permission denied"});
+    expect_refused<std::invalid_argument>(options("closed/below"), {"below", "Permission denied"});
 }
 
 TEST_F(Embedded, FullDirectoryIsNamed) {
     auto const full = folder.path() / "full";
     fs::create_directory(full);
-    if (::mount("none", full.c_str(), "tmpfs", 0, "size=4096") != 0) {
+    if (::mount("none", full.c_str(), "tmpfs", 0, "size=4096,mode=0700") != 0) {
         GTEST_SKIP() << "only a user who may mount can make a full file system";
     }
     std::ofstream{full / "filler"} << std::string(8'192, 'x');
-    expect_refused<std::runtime_error>(options("full"),
-                                       {"data directory", "full", "No space left"});
+    expect_refused<std::invalid_argument>(options("full"),
+                                          {"data directory", "full", "No space left"});
     ::umount(full.c_str());
+}
+
+TEST_F(Embedded, DirectoryThatOthersMayWriteToIsRefused) {
+    auto const open = folder.path() / "open";
+    auto const victim = folder.path() / "victim";
+    fs::create_directory(open);
+    std::ofstream{victim} << "mine";
+    fs::create_symlink(victim, open / "redis.log");
+    for (auto const mode : {0777u, 0770u, 0702u}) {
+        ::chmod(open.c_str(), mode);
+        expect_refused<std::invalid_argument>(options("open"),
+                                              {"open", "must not be writable by others", "chmod"});
+    }
+    ::chmod(open.c_str(), 0755);
+    expect_refused<std::invalid_argument>(options("open"), {"redis.log must be a regular file"});
+    EXPECT_EQ(fs::file_size(victim), 4u) << "nothing was written through the link";
+    fs::remove(open / "redis.log");
+    EXPECT_NO_THROW(redis::EmbeddedRedis{options("open")});
+    if (::geteuid() != 0) return;
+    ASSERT_EQ(::chown(open.c_str(), 12'345, 12'345), 0);
+    expect_refused<std::invalid_argument>(options("open"), {"must not belong to another user"});
+}
+
+TEST_F(Embedded, FilesAreForThisUserOnly) {
+    auto const before = ::umask(0);
+    redis::EmbeddedRedis const server{options()};
+    ::umask(before);
+    for (auto const& entry : fs::recursive_directory_iterator{folder.path() / "data"}) {
+        auto const open =
+            entry.status().permissions() & (fs::perms::group_all | fs::perms::others_all);
+        EXPECT_EQ(open, fs::perms::none) << entry.path();
+    }
+    EXPECT_TRUE(fs::exists(folder.path() / "data" / "redis.log"));
 }
 
 TEST_F(Embedded, MissingServerProgramIsToldWithTheCure) {
