@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "streaming/rights.hpp"
 #include "streaming/service_keys.hpp"
 #include "streaming/survey.hpp"
 
@@ -64,8 +65,9 @@ struct Faults {
     }
 };
 
-void sort_entry(std::string const& where, Survey::Entry const& entry, Milliseconds now,
-                Milliseconds lease, Faults& faults) {
+/// `where` names the entry for people, `key` its Hash.
+void sort_entry(std::string const& where, std::string const& key, Survey::Entry const& entry,
+                Milliseconds now, Milliseconds lease, Faults& faults) {
     auto const age = entry.heartbeat ? static_cast<double>(now.count()) - *entry.heartbeat : 0.0;
     switch (entry.hash) {
         case Survey::HashKind::missing:
@@ -75,7 +77,7 @@ void sort_entry(std::string const& where, Survey::Entry const& entry, Millisecon
             }
             return;
         case Survey::HashKind::wrong_type:
-            faults.wrong_type.where.push_back(where);
+            faults.wrong_type.where.push_back(key);
             return;
         case Survey::HashKind::phantom:
             faults.phantom.where.push_back(where);
@@ -106,13 +108,14 @@ Faults sort(Survey const& survey, RegistryKeys const& keys, Milliseconds lease) 
     Faults faults;
     if (survey.index_wrong_type) faults.wrong_type.where.push_back(keys.services_index());
     for (auto const& [name, service] : survey.services) {
+        ServiceKeys const names{keys.prefix(), name};
         bool has_members = false;
         for (auto const& [id, entry] : service.entries) {
             has_members = has_members || entry.heartbeat.has_value();
-            sort_entry(name + "/" + id, entry, survey.now, lease, faults);
+            sort_entry(name + "/" + id, names.instance(id), entry, survey.now, lease, faults);
         }
         if (service.wrong_type) {
-            faults.wrong_type.where.push_back(name);
+            faults.wrong_type.where.push_back(names.heartbeats());
         } else if (service.indexed && !has_members) {
             faults.stale.where.push_back(name);
         } else if (!service.indexed && has_members && !survey.index_wrong_type) {
@@ -163,25 +166,6 @@ Finding note(Severity severity, std::string text) {
     return make_finding(severity, "entries", std::move(text));
 }
 
-/// Whether this user may tell subscribers; none when Redis cannot say.
-Task<std::optional<Finding>> publishing(RegistryLuaScriptExecutor const& scripts,
-                                        Deadline deadline) {
-    auto const channel = ServiceKeys{scripts.keys().prefix(), "any"}.changes();
-    redis::Request request;
-    redis::Response response;
-    std::array<std::string_view, 3> const arguments{
-        "return redis.acl_check_cmd('PUBLISH', ARGV[1], '') and 1 or 0", "0", channel};
-    request.push("EVAL", arguments);
-    auto const outcome = co_await scripts.core().session().exec(request, response, deadline);
-    if (outcome.has_error() || response[0].is_error()) co_return std::nullopt;
-    if (response[0].integer(1) != 0) co_return std::nullopt;
-    co_return make_finding(
-        Severity::problem, "publish",
-        "this user may not publish on channels such as " + channel +
-            ": subscribers are not told of its changes; it lacks the ACL rule +publish or &" +
-            ServiceKeys{scripts.keys().prefix(), "*"}.changes());
-}
-
 }  // namespace
 
 Task<Result<std::vector<Finding>>> examine(RegistryLuaScriptExecutor const& scripts,
@@ -191,9 +175,9 @@ Task<Result<std::vector<Finding>>> examine(RegistryLuaScriptExecutor const& scri
     if (seen.has_error()) co_return seen.error();
     auto const faults = sort(*seen, scripts.keys(), scripts.lease());
 
-    std::vector<Finding> findings;
-    auto may_not_publish = co_await publishing(scripts, deadline);
-    if (may_not_publish) findings.push_back(*std::move(may_not_publish));
+    auto rights = co_await examine_rights(scripts, deadline);
+    if (rights.has_error()) co_return rights.error();
+    auto findings = *std::move(rights);
     for (auto const* fault : faults.all()) {
         if (auto finding = fault->finding()) findings.push_back(*std::move(finding));
     }

@@ -12,8 +12,9 @@
 
 namespace rollcall::streaming {
 
-/// Compares index, sorted sets and Hashes of a prefix. With `fix` it does what the sweep does,
-/// removes Hashes that describe no instance, and lists services in the index that lack there.
+/// Looks at what this user may do, and compares index, sorted sets and Hashes of a prefix. With
+/// `fix` it does what the sweep does, removes Hashes that describe no instance, and lists services
+/// in the index that lack there.
 ///
 /// Cost: SCAN over the whole database, then each key of the prefix once; ends by `deadline` and
 /// says so when it did not see everything.

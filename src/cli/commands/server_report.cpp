@@ -14,6 +14,8 @@ using std::chrono::microseconds;
 
 constexpr int oldest_version = 7;
 constexpr std::chrono::seconds tolerated_skew{2};
+constexpr double mebibyte = 1024.0 * 1024.0;
+constexpr double much_memory = 0.9;
 
 microseconds now() {
     return std::chrono::duration_cast<microseconds>(
@@ -85,6 +87,27 @@ Finding persistence_finding(ServerFacts const& facts) {
     return make_finding(Severity::ok, topic, "append-only file");
 }
 
+std::int64_t number(std::string_view text) {
+    std::int64_t value = 0;
+    std::from_chars(text.data(), text.data() + text.size(), value);
+    return value;
+}
+
+/// None where memory has no limit, and where eviction is what happens at it.
+std::optional<Finding> memory_finding(ServerFacts const& facts) {
+    auto const used = number(facts.value("used_memory"));
+    auto const most = number(facts.value("maxmemory"));
+    if (most <= 0 || facts.value("maxmemory_policy") != "noeviction") return std::nullopt;
+    auto const text =
+        fmt::format("{:.1f} of {:.1f} MiB (maxmemory) are used",
+                    static_cast<double>(used) / mebibyte, static_cast<double>(most) / mebibyte);
+    if (used >= most) {
+        return make_finding(Severity::problem, "memory", text + ": Redis takes no registrations");
+    }
+    bool const scarce = static_cast<double>(used) > much_memory * static_cast<double>(most);
+    return make_finding(scarce ? Severity::warning : Severity::ok, "memory", text);
+}
+
 std::optional<Finding> clock_finding(ServerFacts const& facts) {
     if (!facts.clock) return std::nullopt;
     auto const skew = *facts.clock - facts.local_clock;
@@ -152,6 +175,7 @@ std::vector<Finding> server_findings(ServerFacts const& facts) {
         auto eviction = eviction_finding(facts);
         findings.push_back(eviction ? *std::move(eviction)
                                     : make_finding(Severity::ok, "eviction", "noeviction"));
+        if (auto memory = memory_finding(facts)) findings.push_back(*std::move(memory));
     }
     if (auto clock = clock_finding(facts)) findings.push_back(*std::move(clock));
     return findings;

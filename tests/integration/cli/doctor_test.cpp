@@ -104,6 +104,56 @@ TEST_F(DoctorTest, FindsAUserWhoMayNotPublish) {
     EXPECT_THAT(report.findings, Contains(HasSubstr("publish")));
 }
 
+TEST_F(DoctorTest, FindsThatNoWriteIsPossible) {
+    redis().must({"SET", "ballast", std::string(3'000'000, 'x')});
+    redis().must({"CONFIG", "SET", "maxmemory", "2mb"});
+    auto const report = examine();
+    EXPECT_EQ(report.code, 1);
+    EXPECT_THAT(report.findings, Contains(HasSubstr("problem write: Redis takes no writes: OOM")));
+    EXPECT_THAT(report.findings, Contains(HasSubstr("problem memory: ")));
+    redis().must({"CONFIG", "SET", "maxmemory", "100mb"});
+    auto const after = examine();
+    EXPECT_EQ(after.code, 0);
+    EXPECT_THAT(after.findings, Contains(HasSubstr("of 100.0 MiB")));
+    EXPECT_THAT(redis().must({"KEYS", "*"}).texts(), testing::ElementsAre("ballast"))
+        << "nothing is left behind";
+}
+
+TEST_F(DoctorTest, FindsMissingRights) {
+    environment()["ROLLCALL_URL"] = "unix://app:pw@" + server().socket();
+    auto const with = [this](std::string const& rule) {
+        redis().must({"ACL", "SETUSER", "app", "reset", "on", ">pw", "~*", "&*", "+@all", rule});
+        redis().must({"SCRIPT", "FLUSH"});
+        return examine();
+    };
+    for (auto const* rule : {"-eval", "-evalsha"}) {
+        auto const report = with(rule);
+        EXPECT_EQ(report.code, 1) << rule;
+        EXPECT_THAT(report.findings, Contains(HasSubstr("problem scripts: "))) << rule;
+    }
+    auto const report = with("-hset");
+    EXPECT_EQ(report.code, 1);
+    EXPECT_THAT(report.findings, Contains(HasSubstr("problem rights: ")));
+    EXPECT_THAT(report.findings,
+                Contains(HasSubstr("HSET redis_streaming_registry:services:any:instance:any")));
+    EXPECT_EQ(with("+info").code, 0);
+}
+
+TEST_F(DoctorTest, NamesTheKeysOfAnotherType) {
+    std::string const prefix = "redis_streaming_registry";
+    redis().must({"SADD", prefix + ":rollcall:sweep", "x"});
+    redis().must({"SADD", prefix + ":services", "web"});
+    redis().must({"SET", prefix + ":services:web:heartbeats", "x"});
+    redis().must({"SET", prefix + ":services:web:instance:a", "x"});
+    auto const report = examine();
+    EXPECT_EQ(report.code, 1);
+    for (auto const* key :
+         {":rollcall:sweep", ":services:web:heartbeats", ":services:web:instance:a"}) {
+        EXPECT_THAT(report.findings,
+                    Contains(testing::AllOf(HasSubstr("wrong type: "), HasSubstr(prefix + key))));
+    }
+}
+
 TEST_F(DoctorTest, SaysWhatItMayNotAsk) {
     redis().must({"ACL", "SETUSER", "app", "on", ">pw", "~*", "&*", "+@all", "-info", "-config"});
     environment()["ROLLCALL_URL"] = "unix://app:pw@" + server().socket();

@@ -143,8 +143,8 @@ TEST_F(Examination, KeysOfAnotherTypeAndOddHashes) {
     auto const findings = examine(true);
     auto const types = about(findings, "wrong type");
     EXPECT_EQ(types.severity, Finding::Severity::problem);
-    EXPECT_NE(types.text.find("orders/text"), std::string::npos) << types.text;
-    EXPECT_NE(types.text.find("web"), std::string::npos) << types.text;
+    EXPECT_NE(types.text.find(instance_key("orders", "text")), std::string::npos) << types.text;
+    EXPECT_NE(types.text.find(heartbeats_key("web")), std::string::npos) << types.text;
     EXPECT_EQ(about(findings, "undecodable").severity, Finding::Severity::problem);
     EXPECT_EQ(redis().must({"GET", heartbeats_key("web")}).text, "x") << "nothing foreign is lost";
 
