@@ -17,12 +17,14 @@ void DescriptionOptions::declare(OptionSet& options) {
     options.flag("--persistent", persistent_, "stays until deregistered, without heartbeats");
 }
 
+int DescriptionOptions::port() const { return parse_port("--port", port_); }
+
 ServiceInstance DescriptionOptions::instance(Context& context, Deadline deadline) const {
     ServiceInstance instance;
     instance.service_name = service_;
     instance.instance_id = id_;
     instance.scheme = scheme_;
-    instance.port = parse_port("--port", port_);
+    instance.port = port();
     instance.weight = parse_weight("--weight", weight_);
     instance.ephemeral = !persistent_;
     instance.metadata = parse_metadata("--metadata", metadata_);

@@ -15,6 +15,8 @@ class DescriptionOptions {
 public:
     void declare(OptionSet& options);
 
+    int port() const;  ///< As it was given: 0 stands for that of the scheme.
+
     /// The instance as it will be stored. Without `--host` it gets this machine's address on the
     /// way to Redis, asked for until `deadline`: see `own_address`.
     /// Errors: `std::invalid_argument` for what no layout would store.

@@ -40,6 +40,9 @@ public:
 
     Exit run(Context& context) override {
         auto options = supervisor_options(context.settings());
+        if (description_.port() == 0) {
+            throw UsageError{"--port", "0", "must be the port that the command listens on"};
+        }
         // What a shell or a service manager hands on is for the command; what we open is not.
         options.child.descriptors = inherited_descriptors();
         boost::asio::io_context loop{1};
@@ -48,9 +51,6 @@ public:
         auto const instance = description_.instance(
             context, after(std::min(context.settings().timeout, longest_look)));
         options.timetable.health_flag = context.backend().port()->capabilities().health_flag;
-        if (instance.port == 0) {
-            throw UsageError{"--port", "0", "must be a port that can be connected to"};
-        }
         Supervisor supervisor{
             loop, signals, context.backend(), instance, std::move(options), context.logger()};
         return static_cast<Exit>(supervisor.run());

@@ -44,8 +44,9 @@ std::string name_of(ServiceInstance const& instance) {
 sigset_t supervised_signals() {
     sigset_t signals;
     sigemptyset(&signals);
-    for (int const number : {SIGHUP, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGTERM, SIGCHLD,
-                             SIGCONT, SIGTSTP, SIGWINCH, SIGPWR}) {
+    for (int const number :
+         {SIGHUP, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGTERM, SIGCHLD, SIGCONT, SIGTSTP,
+          SIGWINCH, SIGPWR, SIGIO, SIGVTALRM, SIGPROF, SIGXCPU}) {
         sigaddset(&signals, number);
     }
     for (int number = SIGRTMIN; number <= SIGRTMAX; ++number) sigaddset(&signals, number);

@@ -88,7 +88,8 @@ TEST_F(RunTest, TakesTheCodeOfACommandThatEndsEarly) {
 TEST_F(RunTest, ForwardsOtherSignals) {
     auto program = supervise({}, {});
     ASSERT_TRUE(listed());
-    for (int const number : {SIGHUP, SIGUSR1, SIGUSR2, SIGWINCH, SIGQUIT, SIGALRM, SIGRTMIN + 3}) {
+    for (int const number : {SIGHUP, SIGUSR1, SIGUSR2, SIGWINCH, SIGQUIT, SIGALRM, SIGIO, SIGVTALRM,
+                             SIGPROF, SIGXCPU, SIGRTMIN + 3}) {
         program.signal(number);
         EXPECT_TRUE(eventually([&] {
             return program.out().find("signal " + std::to_string(number) + "\n") !=
@@ -348,8 +349,10 @@ TEST_F(RunTest, ChecksItsOptionsBeforeItStartsAnything) {
          {Arguments{"--check", "udp"}, Arguments{"--check", "http:healthz"},
           Arguments{"--settle", "-1s"}, Arguments{"--fall", "0"}, Arguments{"--weight", "-1"},
           Arguments{"--start-timeout", "x"}, Arguments{"--host", "a b"},
-          Arguments{"--scheme", "gopher"}, Arguments{"--metadata", "=v"}}) {
-        Arguments arguments{"run", "--service", "web", "--port", port(), "--id", "i"};
+          Arguments{"--scheme", "gopher"}, Arguments{"--port", "0"},
+          Arguments{"--metadata", "=v"}}) {
+        Arguments arguments{"run", "--service", "web", "--id", "i"};
+        if (option[0] != "--port") arguments.insert(arguments.end(), {"--port", port()});
         if (option[0] != "--host") arguments.insert(arguments.end(), {"--host", "h"});
         arguments.insert(arguments.end(), option.begin(), option.end());
         arguments.insert(arguments.end(), {"--", "touch", marker});
