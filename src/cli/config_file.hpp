@@ -22,8 +22,9 @@ using ConfigValues = std::map<std::string, Sourced, std::less<>>;
 /// counted in seconds.
 ///
 /// Errors: `UsageError` that names file, line and rule for what cannot be read, is not TOML, or
-/// has a key that is not among the settings. A missing file is an error too.
-ConfigValues read_config_file(std::string const& path);
+/// has a key that is not among the settings. A missing file is an error too, and one that is not
+/// regular or larger than 1 MiB; `name` says there where the path was given.
+ConfigValues read_config_file(std::string const& path, std::string_view name);
 
 /// The same from text; `path` is for messages.
 ConfigValues parse_config(std::string_view text, std::string const& path);

@@ -1,5 +1,9 @@
+#include <utility>
+
 #include "cli/context.hpp"
+#include "cli/exit_code.hpp"
 #include "redis/client_core.hpp"
+#include "redis/url.hpp"
 #include "streaming/streaming_port.hpp"
 
 namespace rollcall::cli {
@@ -8,6 +12,21 @@ namespace {
 
 /// The process ends right after its connection: a slow name server must not hold it up.
 constexpr std::chrono::milliseconds patience_at_end{50};
+
+/// The message of a room that knows a value by a name of its own, with the name by which the user
+/// gave it.
+std::string with_source(std::string_view message, Settings const& settings) {
+    for (auto const& [name, source] : {std::pair{"url", settings.url_source},
+                                       std::pair{"key prefix", settings.key_prefix_source}}) {
+        if (source.empty() || !message.starts_with(name)) continue;
+        return source + std::string{message.substr(std::string_view{name}.size())};
+    }
+    return std::string{message};
+}
+
+void warn_of_ignored(Logger& logger) {
+    if (auto const why = redis::why_embedded_ignored()) logger.warning(*why);
+}
 
 }  // namespace
 
@@ -19,10 +38,15 @@ Backend make_backend(Settings const& settings, Logger& logger) {
     streaming::StreamingPortOptions layout;
     if (!settings.key_prefix.empty()) layout.prefix = settings.key_prefix;
     layout.lease = settings.lease;
-    auto core = redis::ClientCore::create(std::move(options));
-    core->set_patience_at_end(patience_at_end);
-    auto port = streaming::make_streaming_port(core, layout);
-    return Backend{std::move(core), std::move(port)};
+    if (settings.url.empty()) warn_of_ignored(logger);
+    try {
+        auto core = redis::ClientCore::create(std::move(options));
+        core->set_patience_at_end(patience_at_end);
+        auto port = streaming::make_streaming_port(core, layout);
+        return Backend{std::move(core), std::move(port)};
+    } catch (std::invalid_argument const& error) {
+        throw UsageError{with_source(error.what(), settings)};
+    }
 }
 
 }  // namespace rollcall::cli

@@ -37,15 +37,15 @@ std::string user_folder(Environment const& environment, std::string const& varia
 
 ConfigValues config_values(GivenOptions const& given, Environment const& environment) {
     if (auto const option = given.find("config"); option != given.end()) {
-        return read_config_file(option->second);
+        return read_config_file(option->second, "--config");
     }
     if (auto const path = set_variable(environment, "ROLLCALL_CONFIG")) {
-        return read_config_file(*path);
+        return read_config_file(*path, "ROLLCALL_CONFIG");
     }
     auto const path = default_config_path(environment);
     std::error_code ignored;
     if (path.empty() || !std::filesystem::exists(path, ignored)) return {};
-    return read_config_file(path);
+    return read_config_file(path, "config file");
 }
 
 Format parse_format(Sourced const& value) {
@@ -85,12 +85,18 @@ Settings Settings::resolve(GivenOptions const& given, Environment const& environ
     };
 
     Settings settings;
-    if (auto const value = find_text("url")) settings.url = value->text;
+    if (auto const value = find_text("url")) {
+        settings.url = value->text;
+        settings.url_source = value->source;
+    }
     if (auto const value = find("layout")) {
         check_layout(*value);
         settings.layout = value->text;
     }
-    if (auto const value = find_text("namespace")) settings.key_prefix = value->text;
+    if (auto const value = find_text("namespace")) {
+        settings.key_prefix = value->text;
+        settings.key_prefix_source = value->source;
+    }
     if (auto const value = find("lease")) {
         settings.lease = std::chrono::duration_cast<std::chrono::seconds>(
             parse_duration(value->source, value->text, lease_range));

@@ -25,9 +25,11 @@ using Environment = std::function<std::optional<std::string>(std::string const& 
 /// What every command knows: resolved from, in this order, the command line, `ROLLCALL_*`
 /// variables, the config file, and defaults. An empty variable counts as not set.
 struct Settings {
-    std::string url = {};  ///< Empty: the library's own default. May hold a password.
+    std::string url = {};         ///< Empty: the library's own default. May hold a password.
+    std::string url_source = {};  ///< Where it was written, for messages; so the next one.
     std::string layout = "streaming";
     std::string key_prefix = {};  ///< `--namespace`; empty: the layout's default.
+    std::string key_prefix_source = {};
     std::chrono::seconds lease{90};
     Format output = Format::table;
     std::chrono::milliseconds timeout{2'000};

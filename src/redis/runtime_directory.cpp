@@ -19,7 +19,10 @@ constexpr char const* socket_name = "redis.sock";
 std::filesystem::path runtime_directory() {
     if (auto const* base = std::getenv("XDG_RUNTIME_DIR"); base && *base == '/') {
         auto directory = std::filesystem::path{base} / "rollcall";
-        if ((directory / socket_name).native().size() <= longest_socket_path) return directory;
+        std::error_code ignored;
+        if (std::filesystem::is_directory(base, ignored) &&
+            (directory / socket_name).native().size() <= longest_socket_path)
+            return directory;
     }
     return "/tmp/rollcall-" + std::to_string(::geteuid());
 }

@@ -10,7 +10,7 @@ namespace rollcall::redis {
 inline constexpr std::size_t longest_socket_path = 107;
 
 /// Where the embedded server's socket lives: `$XDG_RUNTIME_DIR/rollcall`, or `/tmp/rollcall-<uid>`
-/// where that variable is not set, not absolute, or too long for a socket.
+/// where that variable is not set, not absolute, names no folder, or is too long for a socket.
 std::filesystem::path runtime_directory();
 
 /// The socket of the embedded server of this user.

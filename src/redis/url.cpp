@@ -88,6 +88,13 @@ void parse_database(std::string_view text, Url& url) {
     url.database = *number;
 }
 
+/// In a URL the sign before the zone of an address is written %25 (RFC 6874).
+std::string with_zone(std::string_view text) {
+    auto const sign = text.find("%25");
+    if (sign == npos) return std::string{text};
+    return std::string{text.substr(0, sign + 1)}.append(text.substr(sign + 3));
+}
+
 void check_ipv6(std::string_view host) {
     auto const address = std::string{host.substr(0, host.find('%'))};
     in6_addr ignored{};
@@ -126,9 +133,8 @@ void parse_address(std::string_view text, Url& url) {
     if (text.starts_with('[')) {
         auto const end = text.find(']');
         if (end == npos) refuse_url("host", "the closing bracket is missing");
-        auto const host = text.substr(1, end - 1);
-        check_ipv6(host);
-        url.host = host;
+        url.host = with_zone(text.substr(1, end - 1));
+        check_ipv6(url.host);
         rest = text.substr(end + 1);
         if (!rest.empty() && rest.front() != ':') refuse_url("host", "ends with its bracket");
     } else {
@@ -235,6 +241,15 @@ Url default_url() {
     auto const socket = embedded_socket();
     if (!why_unsafe(socket.parent_path()) && is_own_socket(socket)) url.unix_socket = socket;
     return url;
+}
+
+std::optional<std::string> why_embedded_ignored() {
+    auto const socket = embedded_socket();
+    if (!is_own_socket(socket)) return std::nullopt;
+    auto const why = why_unsafe(socket.parent_path());
+    if (!why) return std::nullopt;
+    return "the embedded Redis is not used, because its directory " +
+           shown(socket.parent_path().native()) + " " + *why;
 }
 
 }  // namespace rollcall::redis

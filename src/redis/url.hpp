@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -27,5 +28,9 @@ struct Url {
 /// The URL that a client without one uses: `$ROLLCALL_URL`, then the embedded server of this user
 /// if its socket is there and belongs to this user, then `redis://127.0.0.1:6379`.
 Url default_url();
+
+/// Why `default_url` passes over an embedded server of this user that is there; none when there is
+/// none, or it is used.
+std::optional<std::string> why_embedded_ignored();
 
 }  // namespace rollcall::redis

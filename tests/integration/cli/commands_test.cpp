@@ -2,6 +2,7 @@
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
+#include <fstream>
 #include <gmock/gmock.h>
 #include <regex>
 
@@ -442,6 +443,23 @@ TEST_F(CommandsTest, BadInputNamesFieldValueAndRule) {
         EXPECT_EQ(outcome.out, "");
     }
     EXPECT_EQ(redis().must({"KEYS", "*services*"}).elements.size(), 0u) << "nothing half-written";
+}
+
+TEST_F(CommandsTest, MessagesNameTheSourceOfABadValue) {
+    auto const file = (home() / "rollcall.toml").string();
+    std::ofstream{file} << "url = 'redis://h:x'\nnamespace = 'a b'\n";
+    EXPECT_THAT(run({"services", "--url", "redis://h:x"}).err, StartsWith("rollcall: --url: port"));
+    EXPECT_THAT(run({"services", "--namespace", "a b"}).err,
+                StartsWith("rollcall: --namespace \"a b\": must"));
+    EXPECT_THAT(run({"services", "--config", file}).err,
+                StartsWith("rollcall: " + file + ":2: namespace \"a b\": must"));
+    environment().erase("ROLLCALL_URL");
+    EXPECT_THAT(run({"services", "--config", file}).err,
+                StartsWith("rollcall: " + file + ":1: url: port"));
+    environment()["ROLLCALL_URL"] = "redis://h:x";
+    auto const outcome = run({"services"});
+    EXPECT_THAT(outcome.err, StartsWith("rollcall: ROLLCALL_URL: port"));
+    EXPECT_EQ(outcome.code, 2);
 }
 
 }  // namespace

@@ -67,6 +67,17 @@ TEST_F(ServeTest, OtherCommandsFindItsRedisByThemselves) {
     EXPECT_EQ(again.wait().code, 0);
 }
 
+TEST_F(ServeTest, AnEmbeddedRedisThatOthersCanReachIsPassedOverWithAWarning) {
+    auto program = serve();
+    ASSERT_TRUE(ready(program)) << program.err();
+    std::filesystem::permissions(home() / "rollcall", std::filesystem::perms{0755});
+    auto const outcome = run({"version"});
+    EXPECT_EQ(outcome.err, "");
+    EXPECT_THAT(run({"services", "--timeout", "100ms"}).err,
+                HasSubstr("the embedded Redis is not used, because its directory \"" +
+                          (home() / "rollcall").string() + "\" is open to other users"));
+}
+
 TEST_F(ServeTest, ASecondOneInTheSameDirectoryIsRefused) {
     auto program = serve();
     ASSERT_TRUE(ready(program));

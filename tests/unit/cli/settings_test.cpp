@@ -2,6 +2,7 @@
 
 #include <fstream>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "cli/exit_code.hpp"
 #include "support/redis_server.hpp"
@@ -158,6 +159,8 @@ TEST_F(SettingsTest, ABrokenFileIsAnErrorWithItsLine) {
                              "namespace, lease, output, timeout, host, data");
     write_config("lease = [1]\n");
     EXPECT_EQ(message(), config_path() + ":1 \"lease\": the value must be a string or an integer");
+    write_config("namespace = 5\n");
+    EXPECT_EQ(message(), config_path() + ":1 \"namespace\": the value must be a string");
     write_config("[redis]\nurl = \"x\"\n");
     EXPECT_TRUE(message().starts_with(config_path() + ":1 \"redis\": unknown key")) << message();
     write_config("lease = \"\xFF\"\n");
@@ -172,7 +175,20 @@ TEST_F(SettingsTest, AFileThatWasNamedMustBeThere) {
     EXPECT_TRUE(message().ends_with("cannot be read: Is a directory")) << message();
     given_.clear();
     variables_["ROLLCALL_CONFIG"] = "/nonexistent/rollcall.toml";
-    EXPECT_NE(message(), "");
+    EXPECT_TRUE(message().starts_with("ROLLCALL_CONFIG \"/nonexistent/rollcall.toml\": cannot"));
+}
+
+TEST_F(SettingsTest, AFileWithoutAnEndIsRefused) {
+    given_["config"] = "/dev/zero";
+    EXPECT_EQ(message(), "--config \"/dev/zero\": must be a regular file");
+    auto const pipe = (folder_.path() / "pipe").string();
+    ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+    given_["config"] = pipe;
+    EXPECT_TRUE(message().ends_with("must be a regular file")) << message();
+    auto const large = (folder_.path() / "large").string();
+    std::ofstream{large} << std::string((1 << 20) + 1, '\n');
+    given_["config"] = large;
+    EXPECT_TRUE(message().ends_with("must not be larger than 1 MiB")) << message();
 }
 
 TEST_F(SettingsTest, ANamedFileReplacesTheUsualOne) {

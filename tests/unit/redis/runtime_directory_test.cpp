@@ -36,8 +36,10 @@ private:
 
 TEST_F(RuntimeDirectory, FollowsTheEnvironmentWhereItIsUsable) {
     auto const fallback = "/tmp/rollcall-" + std::to_string(::geteuid());
-    ::setenv("XDG_RUNTIME_DIR", "/run/user/7", 1);
-    EXPECT_EQ(embedded_socket(), "/run/user/7/rollcall/redis.sock");
+    ::setenv("XDG_RUNTIME_DIR", folder.path().c_str(), 1);
+    EXPECT_EQ(embedded_socket(), folder.path() / "rollcall" / "redis.sock");
+    ::setenv("XDG_RUNTIME_DIR", (folder.path() / "absent").c_str(), 1);
+    EXPECT_EQ(runtime_directory(), fallback);
     ::setenv("XDG_RUNTIME_DIR", "relative", 1);
     EXPECT_EQ(runtime_directory(), fallback);
     ::setenv("XDG_RUNTIME_DIR", ("/" + std::string(100, 'x')).c_str(), 1);

@@ -43,6 +43,7 @@ TEST(Url, ParsesEachForm) {
         {"redis://[::1]", tcp("::1")},
         {"redis://[2001:db8::1]:7000/3", tcp("2001:db8::1", 7000, 3)},
         {"redis://[fe80::1%lo]:7000", tcp("fe80::1%lo", 7000)},
+        {"redis://[fe80::1%25lo]:7000", tcp("fe80::1%lo", 7000)},
         {"redis://:secret@h", with_login(tcp("h"), "", "secret")},
         {"redis://u:@h", with_login(tcp("h"), "u", "")},
         {"redis://u:a:b@h:1", with_login(tcp("h", 1), "u", "a:b")},
