@@ -53,7 +53,7 @@ enum class Liveness { alive, gone, failed };
 
 struct ServiceSummary {
     std::string service = {};
-    std::size_t instances = 0;
+    std::size_t instances = 0;  ///< Within their lease.
 };
 
 enum class ListScope {

@@ -15,7 +15,7 @@ std::span<CommandRow const> command_table() noexcept {
          make_deregister},
         {"heartbeat", "renew instances, once or for as long as it runs",
          "rollcall heartbeat --service web --id a --id b --every 10s", make_heartbeat},
-        {"services", "list the services", "rollcall services", make_services},
+        {"services", "list the services, with their instances within the lease", "rollcall services", make_services},
         {"list", "list the instances of a service",
          "rollcall list web --where 'region==eu' --metric 'cpu<80' --output json", make_list},
         {"wait", "wait until a service has enough instances",

@@ -114,6 +114,17 @@ TEST_F(CommandsTest, ServicesCountsInstances) {
               "web      2\n");
 }
 
+TEST_F(CommandsTest, ServicesCountsTheInstancesOfStatThatAreNotSilent) {
+    for (auto const* id : {"a", "b", "c"}) add("web", id);
+    must({"disable", "--service", "web", "--id", "b"});
+    redis().must({"ZADD", "redis_streaming_registry:services:web:heartbeats", "1000", "c"});
+    auto const services = must({"services", "--output", "json"}).json().as_array();
+    auto const stat = must({"stat", "--output", "json"}).json().at("total");
+    EXPECT_EQ(services.at(0).at("instances").as_int64(), 2);
+    EXPECT_EQ(stat.at("instances").as_int64(), 3);
+    EXPECT_EQ(stat.at("silent").as_int64(), 1);
+}
+
 TEST_F(CommandsTest, ListShowsWhatCallersMayBeSentTo) {
     for (auto const* id : {"d", "b", "a", "c"}) add("web", id);
     must({"disable", "--service", "web", "--id", "b"});
