@@ -37,11 +37,20 @@ errc meaning_of(std::string_view text) {
     return errc::unexpected_reply;
 }
 
+/// Without where in a script it happened, ` script: SHA, on @user_script:LINE.`, which says nothing
+/// to those who read it.
+std::string_view without_place(std::string_view text) {
+    auto const place = text.rfind(" script: ");
+    bool const told = place != std::string_view::npos &&
+                      text.find(", on @user_script:", place) != std::string_view::npos;
+    return told ? text.substr(0, place) : text;
+}
+
 }  // namespace
 
 Failure failure_of(Value error, std::string_view what) {
     auto const text = error.text();
-    return {meaning_of(text), std::string{what} + ": " + std::string{text}};
+    return {meaning_of(text), std::string{what} + ": " + std::string{without_place(text)}};
 }
 
 }  // namespace rollcall::redis

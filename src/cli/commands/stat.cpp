@@ -1,9 +1,11 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
+#include <optional>
 #include <stdexcept>
 
 #include "cli/commands/commands.hpp"
 #include "cli/context.hpp"
+#include "cli/failure_text.hpp"
 #include "cli/print/instance_table.hpp"
 #include "cli/print/json_output.hpp"
 
@@ -64,8 +66,9 @@ public:
         Counts total;
         for (auto const& service : backend.services()) {
             auto const counts = count(context, service);
-            total.add(counts);
-            rows.emplace_back(service.service, counts);
+            if (!counts) continue;
+            total.add(*counts);
+            rows.emplace_back(service.service, *counts);
         }
         if (context.wants_json()) {
             print_json(context, rows, total);
@@ -76,8 +79,9 @@ public:
     }
 
 private:
-    /// A name that no reader can look up still counts: its instances are there.
-    static Counts count(Context& context, ServiceSummary const& service) {
+    /// A name that no reader can look up still counts: its instances are there. None for a service
+    /// whose keys are damaged, which must not hide the others.
+    static std::optional<Counts> count(Context& context, ServiceSummary const& service) {
         Counts counts;
         try {
             Query const query{service.service, ListScope::everything, {}, {}};
@@ -85,6 +89,10 @@ private:
         } catch (std::invalid_argument const& error) {
             context.logger().warning(error.what());
             counts.instances = service.instances;
+        } catch (Error const& error) {
+            if (error.code() != errc::unexpected_reply) throw;
+            context.logger().warning("not counted: " + failure_text(error.code(), error.detail()));
+            return std::nullopt;
         }
         return counts;
     }

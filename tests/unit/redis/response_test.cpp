@@ -145,7 +145,23 @@ TEST(Failure, FollowsTheFirstWordOfTheReply) {
         test::read_replies("-" + std::string{text} + "\r\n", response);
         auto const failure = failure_of(response[0], "heartbeat");
         EXPECT_EQ(failure.code(), code) << text;
-        EXPECT_EQ(failure.detail(), "heartbeat: " + std::string{text});
+        EXPECT_TRUE(("heartbeat: " + std::string{text}).starts_with(failure.detail()));
+    }
+}
+
+TEST(Failure, LeavesOutWhereInAScriptItHappened) {
+    struct {
+        std::string text;
+        std::string detail;
+    } const table[] = {
+        {"WRONGTYPE Operation script: 28e6, on @user_script:94.", "q: WRONGTYPE Operation"},
+        {"ERR a script: b", "q: ERR a script: b"},
+        {"ERR , on @user_script:1 script: x", "q: ERR , on @user_script:1 script: x"},
+    };
+    for (auto const& [text, detail] : table) {
+        Response response;
+        test::read_replies("-" + text + "\r\n", response);
+        EXPECT_EQ(failure_of(response[0], "q").detail(), detail);
     }
 }
 
