@@ -19,8 +19,9 @@ enum class errc {
     cancelled,         ///< The caller gave up. A write may have been applied.
     access_denied,     ///< Wrong credentials, or a command, key or channel that the user may not
                        ///< touch.
-    unexpected_reply,  ///< Redis answered what the layout does not allow; `detail` names the key.
-    not_supported,     ///< The layout cannot store or do this.
+    unexpected_reply,  ///< Redis refused, or answered what the layout does not allow; `detail`
+                       ///< names the key.
+    not_supported,  ///< The layout cannot store or do this.
     crosses_slots,  ///< A name without hash tag on Redis Cluster; `detail` shows the tagged form.
     closed,  ///< The client, registry or announcement was closed, or is used in a forked child.
 };

@@ -4,6 +4,8 @@
 #include "cli/print/json_output.hpp"
 #include "cli/print/text.hpp"
 
+#include "rollcall/error.hpp"
+
 namespace rollcall::cli {
 
 Context::Context(Settings settings, Output& output, Logger& logger, BackendFactory factory)
@@ -15,6 +17,11 @@ Context::Context(Settings settings, Output& output, Logger& logger, BackendFacto
 Backend& Context::backend() {
     if (!backend_) backend_ = factory_(settings_, logger_);
     return *backend_;
+}
+
+std::string_view Context::hint(std::error_code failure) const noexcept {
+    if (failure != errc::not_connected || !settings_.url.empty()) return {};
+    return "; no URL was given, and no 'rollcall serve' of this user runs";
 }
 
 void Context::print(Table const& table) { output_.write(table.to_string(output_.colour())); }

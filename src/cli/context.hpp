@@ -4,6 +4,8 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <string_view>
+#include <system_error>
 
 #include "cli/backend.hpp"
 #include "cli/logger.hpp"
@@ -32,6 +34,9 @@ public:
 
     /// Before `backend` is first asked for.
     void use_url(std::string url) { settings_.url = std::move(url); }
+
+    /// What there is to add to a failure: that nobody serves, where no URL was given. Else empty.
+    std::string_view hint(std::error_code failure) const noexcept;
 
     bool wants_json() const noexcept { return settings_.output == Format::json; }
     bool wide() const noexcept { return settings_.output == Format::wide; }

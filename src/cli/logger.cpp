@@ -53,6 +53,8 @@ void Logger::set_style(Style style) {
     impl_->log.set_pattern(running ? "%Y-%m-%dT%H:%M:%S.%e%z %^%l%$ %v" : "rollcall: %^%v%$");
 }
 
+bool Logger::running() const noexcept { return impl_->log.level() == spdlog::level::info; }
+
 void Logger::write(LogLevel level, std::string_view text) noexcept {
     try {
         impl_->log.log(to_spdlog(level), "{}", terminal_safe(text));

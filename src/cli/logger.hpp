@@ -21,6 +21,7 @@ public:
     ~Logger();
 
     void set_style(Style style);
+    bool running() const noexcept;
 
     void write(LogLevel level, std::string_view text) noexcept;
     void info(std::string_view text) noexcept { write(LogLevel::info, text); }

@@ -28,13 +28,20 @@ void warn_of_ignored(Logger& logger) {
     if (auto const why = redis::why_embedded_ignored()) logger.warning(*why);
 }
 
+/// A command that runs once says at its end why it had no connection.
+bool is_told_later(Logger const& logger, std::string_view text) {
+    return !logger.running() && text.starts_with("cannot connect to ");
+}
+
 }  // namespace
 
 Backend make_backend(Settings const& settings, Logger& logger) {
     ClientOptions options;
     options.url = settings.url;
     options.request_timeout = settings.timeout;
-    options.log = [&logger](LogLevel level, std::string_view text) { logger.write(level, text); };
+    options.log = [&logger](LogLevel level, std::string_view text) {
+        if (!is_told_later(logger, text)) logger.write(level, text);
+    };
     streaming::StreamingPortOptions layout;
     if (!settings.key_prefix.empty()) layout.prefix = settings.key_prefix;
     layout.lease = settings.lease;

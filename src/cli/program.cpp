@@ -2,6 +2,7 @@
 
 #include <csignal>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <new>
 #include <string_view>
 #include <unistd.h>
@@ -28,7 +29,13 @@ Exit run_command(std::vector<std::string> const& arguments, Output& output, Logg
     }
     Context context{Settings::resolve(line.settings, process_environment), output, logger,
                     make_backend};
-    return line.command->run(context);
+    try {
+        return line.command->run(context);
+    } catch (Error const& error) {
+        logger.error(fmt::format("{}{}", failure_text(error.code(), error.detail()),
+                                 context.hint(error.code())));
+        return exit_for(error.code());
+    }
 }
 
 }  // namespace
@@ -48,9 +55,6 @@ int run_program(std::vector<std::string> const& arguments) {
     } catch (std::invalid_argument const& error) {
         logger.error(error.what());
         exit = Exit::usage;
-    } catch (Error const& error) {
-        logger.error(failure_text(error.code(), error.detail()));
-        exit = exit_for(error.code());
     } catch (std::exception const& error) {
         logger.error(error.what());
     }

@@ -15,7 +15,7 @@ std::span<ErrcRow const> errc_table() noexcept {
         {errc::access_denied, "access_denied", "wrong credentials or a missing right", false, 500,
          1},
         {errc::unexpected_reply, "unexpected_reply",
-         "Redis answered what the layout does not allow", false, 502, 1},
+         "Redis refused, or answered something unexpected", false, 502, 1},
         {errc::not_supported, "not_supported", "this layout cannot do that", false, 501, 1},
         {errc::crosses_slots, "crosses_slots", "the name needs a hash tag on Redis Cluster", false,
          400, 1},

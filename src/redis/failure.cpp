@@ -46,11 +46,20 @@ std::string_view without_place(std::string_view text) {
     return told ? text.substr(0, place) : text;
 }
 
+/// What Redis said, so that those who read it know what to do.
+std::string explained(std::string_view text) {
+    if (text.starts_with("NOAUTH ")) return "NOAUTH: give a password in the URL";
+    if (text == "ERR DB index is out of range") {
+        return "the URL names a database that Redis does not have: " + std::string{text};
+    }
+    return std::string{without_place(text)};
+}
+
 }  // namespace
 
 Failure failure_of(Value error, std::string_view what) {
     auto const text = error.text();
-    return {meaning_of(text), std::string{what} + ": " + std::string{without_place(text)}};
+    return {meaning_of(text), std::string{what} + ": " + explained(text)};
 }
 
 }  // namespace rollcall::redis

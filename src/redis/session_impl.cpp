@@ -166,7 +166,7 @@ void Session::Impl::on_hello(error_code error) {
         auto const failure = failure_of(reply, "logging in");
         refused_ = !is_transient(failure.code());
         if (refused_) pipeline.refuse(failure);
-        abandon(std::string{reply.text()});
+        abandon(failure.detail());
         return;
     }
     phase_ = Phase::connected;

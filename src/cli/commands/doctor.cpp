@@ -45,9 +45,8 @@ public:
     }
 
     Exit run(Context& context) override {
-        auto const& backend = context.backend();
-        auto const address = backend.core()->url().to_string();
-        auto const exit = examine(backend, address);
+        auto const address = context.backend().core()->url().to_string();
+        auto const exit = examine(context, address);
         print(context, address);
         if (exit != Exit::done) return exit;
         return std::ranges::any_of(findings_, is_trouble) ? Exit::failed : Exit::done;
@@ -55,12 +54,14 @@ public:
 
 private:
     /// A Redis that does not answer is a finding, too, with the exit code of its own.
-    Exit examine(Backend const& backend, std::string const& address) {
+    Exit examine(Context& context, std::string const& address) {
+        auto const& backend = context.backend();
         auto const& core = backend.core();
         auto const facts = core->run([&core] { return server_facts(*core, core->deadline()); });
         if (!facts) {
             findings_.push_back(connection(
-                Severity::problem, fmt::format("{}: {}", address, failure_text(facts.error()))));
+                Severity::problem, fmt::format("{}: {}{}", address, failure_text(facts.error()),
+                                               context.hint(facts.error().code()))));
             return exit_for(facts.error().code());
         }
         findings_.push_back(connection(

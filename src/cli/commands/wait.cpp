@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <thread>
+#include <utility>
 
 #include "cli/commands/commands.hpp"
 #include "cli/context.hpp"
@@ -34,6 +35,9 @@ public:
             if (!failure_ && found_.size() >= count) break;
             auto const left = end - Clock::now();
             if (left <= Clock::duration{}) return give_up(context, count, limit);
+            if (failure_ && !std::exchange(told_, true)) {
+                context.logger().warning("will keep trying: " + failure_text(*failure_));
+            }
             std::this_thread::sleep_for(std::min<Clock::duration>(between_looks, left));
         }
         context.print_instances(found_);
@@ -54,10 +58,7 @@ private:
     }
 
     Exit give_up(Context& context, std::size_t count, std::chrono::milliseconds limit) {
-        if (failure_) {
-            context.logger().error(failure_text(*failure_));
-            return exit_for(failure_->code());
-        }
+        if (failure_) throw Error{failure_->code(), failure_->detail()};
         context.print_instances(found_);
         context.logger().error(fmt::format("{} has {} of {} instances after {}",
                                            shown(query_.service), found_.size(), count,
@@ -69,6 +70,7 @@ private:
     std::string count_text_ = "1";
     std::vector<Found> found_;
     std::optional<Failure> failure_;
+    bool told_ = false;
 };
 
 }  // namespace

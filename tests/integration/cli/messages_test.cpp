@@ -37,5 +37,39 @@ TEST_F(MessagesTest, ADamagedServiceHidesNoOtherFromStat) {
     EXPECT_THAT(filtered.err, Not(HasSubstr("user_script")));
 }
 
+TEST_F(MessagesTest, AnAbsentRedisIsToldOnce) {
+    server().kill();
+    EXPECT_EQ(run({"services", "--timeout", "300ms"}).err,
+              "rollcall: Redis cannot be reached: " + server().url() + ": Connection refused\n");
+    EXPECT_EQ(run({"wait", "web", "--timeout", "300ms"}).err,
+              "rollcall: Redis cannot be reached: " + server().url() + ": Connection refused\n");
+    EXPECT_EQ(run({"doctor", "--timeout", "300ms"}).err, "");
+}
+
+TEST_F(MessagesTest, WithoutAUrlItIsSaidThatNobodyServes) {
+    environment()["ROLLCALL_URL"] = "";
+    server().kill();
+    // The socket of a 'serve' that was killed, so that it does not matter who is at port 6379.
+    auto const folder = home() / "rollcall";
+    std::filesystem::create_directory(folder);
+    std::filesystem::permissions(folder, std::filesystem::perms::owner_all);
+    std::filesystem::rename(server().socket(), folder / "redis.sock");
+    auto const expected = HasSubstr("no URL was given, and no 'rollcall serve' of this user runs");
+    auto const outcome = run({"services", "--timeout", "300ms"});
+    EXPECT_EQ(outcome.code, 4);
+    EXPECT_THAT(outcome.err, expected);
+    EXPECT_THAT(run({"doctor", "--timeout", "300ms"}).out, expected);
+}
+
+TEST_F(MessagesTest, ALogInThatIsRefusedSaysWhatToDo) {
+    redis().must({"CONFIG", "SET", "requirepass", "pw"});
+    EXPECT_EQ(run({"services"}).err,
+              "rollcall: wrong credentials or a missing right: logging in: NOAUTH: give a password "
+              "in the URL\n");
+    auto const url = "unix://:pw@" + server().socket() + "?db=99";
+    EXPECT_THAT(run({"services", "--url", url}).err,
+                HasSubstr("the URL names a database that Redis does not have"));
+}
+
 }  // namespace
 }  // namespace rollcall::test
