@@ -50,6 +50,20 @@ CLI::Option* add_raw(CLI::App& app, std::string const& names, std::string const&
     return option->type_name(type)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
+/// A help whose usage line is ours: what must be given is checked here, so that CLI11 would show it
+/// as optional.
+class HelpWithUsage final : public CLI::Formatter {
+public:
+    explicit HelpWithUsage(std::string usage) : usage_(std::move(usage)) {}
+
+    std::string make_usage(CLI::App const*, std::string name) const override {
+        return fmt::format("Usage: {} {}\n", name, usage_);
+    }
+
+private:
+    std::string usage_;
+};
+
 class Cli11Options final : public OptionSet {
 public:
     explicit Cli11Options(CLI::App& app) : app_(app) {}
@@ -65,6 +79,13 @@ public:
                   std::string const& help) override {
         auto* option = add_raw(app_, names, type, help + " (required)");
         values_.push_back({option, &into, nullptr, true});
+        usage_ += fmt::format(" {} {}", names, type);
+    }
+    void required_many(std::string const& names, Arguments& into, std::string const& type,
+                       std::string const& help) override {
+        auto* option = add_raw(app_, names, type, help + " (required); may be repeated");
+        values_.push_back({option, nullptr, &into, true});
+        usage_ += fmt::format(" {} {}…", names, type);
     }
     void repeated(std::string const& names, Arguments& into, std::string const& type,
                   std::string const& help) override {
@@ -73,9 +94,11 @@ public:
     }
     void positional(std::string const& name, std::string& into, std::string const& help) override {
         positional_ = {add_raw(app_, name, "", help), &into, nullptr, true};
+        usage_ += " " + name;
     }
     void positionals(std::string const& name, Arguments& into, std::string const& help) override {
         positional_ = {add_raw(app_, name, "", help), nullptr, &into, true};
+        usage_ += " " + name + "…";
     }
     void setting(std::string const& name, std::string const& type,
                  std::string const& help) override {
@@ -84,10 +107,13 @@ public:
     void rest(std::string const& name, Arguments& into, std::string const& help) override {
         // Shown in the help; the arguments themselves never pass through CLI11.
         add_raw(app_, name, "", help);
+        usage_ += " -- " + name + " [ARGUMENT]…";
         rest_name_ = name;
         rest_ = &into;
     }
 
+    /// What follows the name of the command in its usage line.
+    std::string const& usage() const { return usage_; }
     std::vector<CLI::Option*> const& settings() const { return settings_; }
     bool takes_rest() const { return rest_ != nullptr; }
     void set_rest(Arguments rest) {
@@ -131,6 +157,7 @@ private:
     std::vector<ValueOption> values_;
     std::vector<CLI::Option*> settings_;
     ValueOption positional_;  // At most one.
+    std::string usage_ = "[OPTIONS]";
     std::string rest_name_;
     Arguments* rest_ = nullptr;
 };
@@ -172,34 +199,51 @@ struct Words {
     std::string group = {};  ///< The first word of two-word commands, when only that was given.
 };
 
-Words find_command(Arguments const& arguments) {
+/// What stands before the first option that is not a common one: behind that, a word may be its
+/// value.
+std::vector<std::string> first_words(Arguments const& arguments) {
     std::vector<std::string> words;
-    for (std::size_t i = 0; i < arguments.size() && words.size() < 2;) {
-        if (arguments[i] == "--") break;
+    for (std::size_t i = 0; i < arguments.size();) {
         auto const length = common_length(arguments[i]);
         if (length == 0) words.push_back(arguments[i]);
+        if (length == 1 && arguments[i].find('=') == std::string::npos) break;
         i += std::max<std::size_t>(length, 1);
     }
+    return words;
+}
+
+[[noreturn]] void refuse_command(std::string const& name, std::string const& word,
+                                 std::vector<std::string> const& known) {
+    throw UsageError{
+        fmt::format("unknown command '{}'{}", without_credentials(name), suggestion(word, known))};
+}
+
+Words find_command(Arguments const& arguments) {
+    auto const words = first_words(arguments);
     if (words.empty()) return {};
     std::vector<std::string> known;
+    std::vector<std::string> in_group;
     for (auto const& row : command_table()) {
         std::string const name{row.name};
-        auto const space = name.find(' ');
-        if (space == std::string::npos) {
-            if (name == words[0]) return {&row, {}};
-            known.push_back(name);
-        } else if (name.substr(0, space) == words[0]) {
-            if (words.size() == 2 && name.substr(space + 1) == words[1]) return {&row, {}};
-            known.push_back(words[0]);
-        } else {
-            known.push_back(name.substr(0, space));
-        }
+        auto const space = std::min(name.find(' '), name.size());
+        known.push_back(name.substr(0, space));
+        if (known.back() != words[0]) continue;
+        if (space == name.size()) return {&row, {}};
+        in_group.push_back(name.substr(space + 1));
+        if (words.size() > 1 && in_group.back() == words[1]) return {&row, {}};
     }
-    if (std::ranges::find(known, words[0]) == known.end()) {
-        throw UsageError{fmt::format("unknown command '{}'{}", without_credentials(words[0]),
-                                     suggestion(words[0], known))};
-    }
+    if (in_group.empty()) refuse_command(words[0], words[0], known);
+    if (words.size() > 1) refuse_command(words[0] + ' ' + words[1], words[1], in_group);
     return {nullptr, words[0]};
+}
+
+/// Behind `help` stands one command, and nothing for it to work on.
+void refuse_more_than_a_command(Arguments const& arguments) {
+    auto const words = first_words(arguments);
+    auto const* row = find_command(arguments).row;
+    std::size_t const named = row && row->name.find(' ') != std::string_view::npos ? 2 : 1;
+    if (words.size() <= named) return;
+    throw UsageError{fmt::format("unexpected argument '{}'", without_credentials(words[named]))};
 }
 
 class Parser {
@@ -219,6 +263,7 @@ public:
             "command.\n\nExit codes: 0 done, 1 failed, 2 bad usage or input, 3 not found, 4 Redis "
             "unreachable, 5 timed out.");
         for (auto const& row : command_table()) add(row);
+        app_.formatter(std::make_shared<HelpWithUsage>("COMMAND [OPTIONS]"));
     }
 
     CommandLine parse(Arguments arguments) {
@@ -233,13 +278,13 @@ public:
             line.help = help_requested_ ? app_.help() : fmt::format("rollcall {}\n", version());
             return line;
         }
-        auto extras = plain_extras(selected ? selected->app : &app_);
         if (!words.group.empty()) {
             throw UsageError{
                 fmt::format("{}: one of its commands must be named; see 'rollcall {} "
                             "--help'",
                             words.group, words.group)};
         }
+        auto extras = plain_extras(selected ? selected->app : &app_);
         take_settings(common_, line.settings);
         if (!selected) {
             line.help = app_.help();
@@ -287,6 +332,7 @@ private:
             auto& known = groups_[group];
             if (!known) known = subcommand(app_, group, "change the " + group + " of an instance");
             known->require_subcommand(0, 1);
+            known->formatter(std::make_shared<HelpWithUsage>("COMMAND [OPTIONS]"));
             parent = known;
         }
         auto* app = subcommand(*parent, name.substr(space == std::string::npos ? 0 : space + 1),
@@ -297,6 +343,7 @@ private:
                         row.example));
         Entry entry{app, row.make(), std::make_unique<Cli11Options>(*app)};
         entry.command->declare(*entry.options);
+        app->formatter(std::make_shared<HelpWithUsage>(entry.options->usage()));
         entries_.emplace(&row, std::move(entry));
     }
 
@@ -354,7 +401,11 @@ private:
         for (auto const* option : options) {
             auto const& given = option->results();
             if (given.size() > 1) throw UsageError{option->get_name() + ": given more than once"};
-            if (!given.empty()) into[option->get_name().substr(2)] = given.front();
+            if (given.empty()) continue;
+            auto const name = option->get_name().substr(2);
+            if (!into.emplace(name, given.front()).second) {
+                throw UsageError{option->get_name() + ": given more than once"};
+            }
         }
     }
 
@@ -385,6 +436,7 @@ CommandLine parse_command_line(std::vector<std::string> const& arguments) {
     // `rollcall help list` is what people type.
     if (!words.empty() && words.front() == "help") {
         words.erase(words.begin());
+        refuse_more_than_a_command(words);
         words.emplace_back("--help");
     }
     return Parser{}.parse(std::move(words));

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <new>
+#include <optional>
 #include <string_view>
 #include <unistd.h>
 
@@ -17,6 +18,11 @@ namespace rollcall::cli {
 
 namespace {
 
+/// Of a command that needs no registry: what it prints with is all that counts.
+std::optional<std::string> output_only(std::string const& name) {
+    return name == "ROLLCALL_OUTPUT" ? process_environment(name) : std::nullopt;
+}
+
 Exit run_command(std::vector<std::string> const& arguments, Output& output, Logger& logger) {
     auto const line = parse_command_line(arguments);
     if (!line.has_command) {
@@ -27,8 +33,8 @@ Exit run_command(std::vector<std::string> const& arguments, Output& output, Logg
         output.write(line.help);
         return Exit::done;
     }
-    Context context{Settings::resolve(line.settings, process_environment), output, logger,
-                    make_backend};
+    auto const environment = line.row->standalone ? output_only : process_environment;
+    Context context{Settings::resolve(line.settings, environment), output, logger, make_backend};
     try {
         return line.command->run(context);
     } catch (Error const& error) {

@@ -28,6 +28,9 @@ public:
     /// Must be given as well.
     virtual void required(std::string const& names, std::string& into, std::string const& type,
                           std::string const& help) = 0;
+    /// The same, once or more often; each time takes one value.
+    virtual void required_many(std::string const& names, std::vector<std::string>& into,
+                               std::string const& type, std::string const& help) = 0;
     /// May be given many times; each time takes one value.
     virtual void repeated(std::string const& names, std::vector<std::string>& into,
                           std::string const& type, std::string const& help) = 0;
@@ -58,6 +61,7 @@ struct CommandRow {
     std::string_view summary;
     std::string_view example;
     std::unique_ptr<Command> (*make)();
+    bool standalone = false;  ///< Needs no registry, and no config file that may be broken.
 };
 
 std::span<CommandRow const> command_table() noexcept;

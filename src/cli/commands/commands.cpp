@@ -15,7 +15,8 @@ std::span<CommandRow const> command_table() noexcept {
          make_deregister},
         {"heartbeat", "renew instances, once or for as long as it runs",
          "rollcall heartbeat --service web --id a --id b --every 10s", make_heartbeat},
-        {"services", "list the services, with their instances within the lease", "rollcall services", make_services},
+        {"services", "list the services, with their instances within the lease",
+         "rollcall services", make_services},
         {"list", "list the instances of a service",
          "rollcall list web --where 'region==eu' --metric 'cpu<80' --output json", make_list},
         {"wait", "wait until a service has enough instances",
@@ -36,7 +37,7 @@ std::span<CommandRow const> command_table() noexcept {
         {"cleanup", "remove and announce expired instances now", "rollcall cleanup", make_cleanup},
         {"doctor", "look for what is wrong, and repair it with --fix", "rollcall doctor --fix",
          make_doctor},
-        {"version", "print the version", "rollcall version --output json", make_version},
+        {"version", "print the version", "rollcall version --output json", make_version, true},
     };
     return rows;
 }

@@ -14,7 +14,10 @@ void DescriptionOptions::declare(OptionSet& options) {
     options.value("--scheme", scheme_, "NAME", "http, https, tcp, grpc, ws… (http)");
     options.value("--weight", weight_, "N", "share of new traffic, 0 to 1000000 (1)");
     options.repeated("--metadata", metadata_, "KEY=VALUE", "a label");
-    options.flag("--persistent", persistent_, "stays until deregistered, without heartbeats");
+    options.flag(
+        "--persistent", persistent_,
+        "stays stored until deregistered; without heartbeats it is silent after the lease, "
+        "and the cleanup marks it unhealthy");
 }
 
 int DescriptionOptions::port() const { return parse_port("--port", port_); }

@@ -86,14 +86,11 @@ class Heartbeat final : public Command {
 public:
     void declare(OptionSet& options) override {
         options.required("--service", service_, "NAME", "service of the instances");
-        options.repeated("--id", ids_, "ID", "an instance (required)");
+        options.required_many("--id", ids_, "ID", "an instance");
         options.value("--every", every_, "TIME", "repeat until ended by a signal");
     }
 
-    Exit run(Context& context) override {
-        if (ids_.empty()) throw UsageError{"--id: must be given"};
-        return every_.empty() ? once(context) : repeat(context);
-    }
+    Exit run(Context& context) override { return every_.empty() ? once(context) : repeat(context); }
 
 private:
     Ids validated(Context& context) const {

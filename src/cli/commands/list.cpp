@@ -1,6 +1,13 @@
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "cli/command_line.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/context.hpp"
 #include "cli/print/instance_table.hpp"
+#include "core/text.hpp"
+
+#include "rollcall/error.hpp"
 
 namespace rollcall::cli {
 
@@ -26,10 +33,33 @@ public:
         auto found = context.backend().instances(query_);
         if (!all_) std::erase_if(found, [](Found const& one) { return !is_available(one); });
         context.print_instances(found);
+        if (found.empty() && !context.wants_json()) explain(context);
         return Exit::done;
     }
 
 private:
+    /// Tells a service that is empty from one that nobody knows: a typo.
+    void explain(Context& context) const try {
+        auto const name =
+            context.backend().port()->validated(InstanceId{query_.service, "x"}).service;
+        std::vector<std::string> known;
+        for (auto const& one : context.backend().services()) known.push_back(one.service);
+        if (std::ranges::find(known, name) != known.end()) {
+            auto const filtered = !query_.metadata.empty() || !query_.metrics.empty();
+            context.logger().warning(fmt::format("no instance of {} {}", shown(name),
+                                                 filtered ? "matches"
+                                                 : all_   ? "can be read"
+                                                        : "can be called; --all shows the others"));
+            return;
+        }
+        auto const near = nearest(name, known);
+        context.logger().warning(
+            fmt::format("no service {} is known{}", shown(name),
+                        near.empty() ? "" : "; did you mean " + shown(near) + "?"));
+    } catch (Error const&) {
+        return;  // The list itself was answered.
+    }
+
     Query query_;
     bool all_ = false;
     std::vector<std::string> where_;

@@ -23,6 +23,7 @@ public:
     void declare(OptionSet& options) override {
         options.positional("SERVICE", query_.service, "whose instances");
         options.value("--count", count_text_, "N", "how many must be there (1)");
+        options.setting("timeout", "TIME", "limit of the whole wait (30s)");
     }
 
     Exit run(Context& context) override {

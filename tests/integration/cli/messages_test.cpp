@@ -2,6 +2,7 @@
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
+#include <fstream>
 #include <gmock/gmock.h>
 
 #include "program.hpp"
@@ -35,6 +36,30 @@ TEST_F(MessagesTest, ADamagedServiceHidesNoOtherFromStat) {
     EXPECT_EQ(filtered.code, 1);
     EXPECT_THAT(filtered.err, HasSubstr("WRONGTYPE"));
     EXPECT_THAT(filtered.err, Not(HasSubstr("user_script")));
+}
+
+TEST_F(MessagesTest, AnEmptyListIsExplained) {
+    add("web", "a");
+    EXPECT_EQ(must({"list", "wb"}).err,
+              "rollcall: no service \"wb\" is known; did you mean \"web\"?\n");
+    EXPECT_EQ(must({"list", "something else"}).err,
+              "rollcall: no service \"something-else\" is known\n");
+    must({"disable", "--service", "web", "--id", "a"});
+    EXPECT_EQ(must({"list", "web"}).err,
+              "rollcall: no instance of \"web\" can be called; --all shows the others\n");
+    EXPECT_EQ(must({"list", "web", "--where", "a==b"}).err,
+              "rollcall: no instance of \"web\" matches\n");
+    EXPECT_EQ(must({"list", "web", "--all"}).err, "");
+    EXPECT_EQ(must({"list", "wb", "--output", "json"}).err, "");
+}
+
+TEST_F(MessagesTest, TheVersionNeedsNoConfigFile) {
+    std::ofstream{home() / "broken.toml"} << "a = [";
+    environment()["ROLLCALL_CONFIG"] = home() / "broken.toml";
+    EXPECT_EQ(run({"services"}).code, 2);
+    environment()["ROLLCALL_LAYOUT"] = "nonsense";
+    environment()["ROLLCALL_OUTPUT"] = "json";
+    EXPECT_THAT(must({"version"}).out, HasSubstr("{\"version\":"));
 }
 
 TEST_F(MessagesTest, AnAbsentRedisIsToldOnce) {

@@ -66,6 +66,53 @@ TEST(CommandLine, SuggestsTheNearestCommand) {
     EXPECT_EQ(message({"frobnicate"}), "unknown command 'frobnicate'");
 }
 
+TEST(CommandLine, KnowsNoOtherCommandOfAGroup) {
+    EXPECT_EQ(message({"metadata", "foo"}), "unknown command 'metadata foo'");
+    EXPECT_EQ(message({"metadata", "--output", "json", "st", "--service", "s"}),
+              "unknown command 'metadata st'; did you mean 'set'?");
+    EXPECT_THAT(message({"metadata", "--service", "s"}), HasSubstr("must be named"));
+}
+
+TEST(CommandLine, ExplainsOneCommandOnly) {
+    EXPECT_EQ(message({"help", "list", "extra"}), "unexpected argument 'extra'");
+    EXPECT_EQ(message({"help", "metadata", "set", "a=b"}), "unexpected argument 'a=b'");
+    EXPECT_EQ(message({"help", "metadata", "set"}), "");
+    EXPECT_EQ(message({"help", "metadata"}), "");
+    EXPECT_EQ(message({"help"}), "");
+}
+
+TEST(CommandLine, ShowsAsOptionalOnlyWhatIs) {
+    struct {
+        Arguments words;
+        std::string_view usage;
+    } const table[] = {
+        {{"list"}, "list [OPTIONS] SERVICE\n"},
+        {{"weight"}, "weight [OPTIONS] --service NAME --id ID N\n"},
+        {{"heartbeat"}, "heartbeat [OPTIONS] --service NAME --id ID…\n"},
+        {{"metadata"}, "metadata COMMAND [OPTIONS]\n"},
+        {{"metadata", "set"}, "metadata set [OPTIONS] --service NAME --id ID KEY=VALUE…\n"},
+        {{"run"}, "run [OPTIONS] --service NAME --port PORT -- COMMAND [ARGUMENT]…\n"},
+        {{"services"}, "services [OPTIONS]\n"},
+    };
+    for (auto const& [words, usage] : table) {
+        auto arguments = words;
+        arguments.emplace_back("--help");
+        EXPECT_THAT(parse_command_line(arguments).help,
+                    HasSubstr("Usage: rollcall " + std::string{usage}));
+    }
+    EXPECT_EQ(message({"heartbeat", "--service", "s"}), "--id: must be given");
+}
+
+TEST(CommandLine, TakesTheTimeoutOfWaitOnce) {
+    EXPECT_THAT(parse_command_line({"wait", "--help"}).help, HasSubstr("(30s)"));
+    for (Arguments const& arguments : {Arguments{"wait", "web", "--timeout", "1s"},
+                                       Arguments{"--timeout", "1s", "wait", "web"}}) {
+        EXPECT_EQ(parse_command_line(arguments).settings, (GivenOptions{{"timeout", "1s"}}));
+    }
+    EXPECT_EQ(message({"--timeout", "1s", "wait", "web", "--timeout", "1s"}),
+              "--timeout: given more than once");
+}
+
 TEST(CommandLine, SuggestsTheNearestOption) {
     EXPECT_EQ(message({"register", "--servce", "s"}),
               "unknown option '--servce'; did you mean '--service'?");
