@@ -9,6 +9,7 @@ export CCACHE_BASEDIR=${CCACHE_BASEDIR:-$root}
 
 say() { printf '%s\n' "== $*" >&2; }
 die() { printf 'dev: %s\n' "$@" >&2; exit 1; }
+misuse() { printf 'dev: %s\n' "$@" "see './dev help'" >&2; exit 2; }
 
 # ensure build|dev: installs what is missing for building, or for everything.
 ensure() {

@@ -6,7 +6,7 @@ set -euo pipefail
 source "$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)/common.sh"
 
 seconds=${1:-60}
-[[ $seconds =~ ^[1-9][0-9]*$ ]] || die "fuzz: SECONDS must be a positive number, not $seconds"
+[[ $seconds =~ ^[1-9][0-9]*$ ]] || misuse "fuzz: SECONDS must be a positive number, not $seconds"
 
 fuzz() {  # fuzz PROGRAM NAME
   local corpus=$root/fuzz/corpus/$2 found=$root/build/fuzz/found/$2

@@ -11,9 +11,9 @@ case ${1:-} in
   '') ;;
   --changed)
     budget=${2:-}
-    [[ $budget =~ ^[1-9][0-9]*$ ]] || die 'lint: --changed needs a number of seconds' ;;
+    [[ $budget =~ ^[1-9][0-9]*$ ]] || misuse 'lint: --changed needs a number of seconds' ;;
   --quick) quick=1 ;;
-  *) die "lint: unknown argument $1" ;;
+  *) misuse "lint: unknown argument $1" ;;
 esac
 
 # files PATHSPEC…: those of the project, new ones included.

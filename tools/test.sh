@@ -9,8 +9,8 @@ while [[ $# -gt 0 ]]; do
   case $1 in
     --quick) quick=1; shift ;;
     --release) release=1; shift ;;
-    --filter) [[ $# -ge 2 ]] || die '--filter needs a regular expression'; filter=$2; shift 2 ;;
-    *) die "test: unknown argument $1" ;;
+    --filter) [[ $# -ge 2 ]] || misuse '--filter needs a regular expression'; filter=$2; shift 2 ;;
+    *) misuse "test: unknown argument $1" ;;
   esac
 done
 
