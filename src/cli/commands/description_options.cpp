@@ -2,15 +2,39 @@
 
 #include "cli/own_address.hpp"
 #include "cli/parse.hpp"
+#include "core/protocol_table.hpp"
 
 namespace rollcall::cli {
+
+namespace {
+
+Protocol parse_scheme(std::string_view name, std::string const& text) {
+    if (auto const protocol = find_protocol(text)) return *protocol;
+    std::string known;
+    for (auto const& row : protocol_table()) {
+        if (!known.empty()) known += ", ";
+        known += row.name;
+    }
+    throw UsageError{name, text, "must be one of " + known};
+}
+
+/// The port that is stored: for 0 the scheme's own.
+int parse_port_of(Protocol const& protocol, std::string_view name, std::string const& text) {
+    auto const port = effective_port(protocol.name, parse_port(name, text));
+    if (port != 0) return port;
+    throw UsageError{
+        name, text,
+        "must be 1 to 65535, for " + std::string{protocol.name} + " has no port of its own"};
+}
+
+}  // namespace
 
 void DescriptionOptions::declare(OptionSet& options) {
     options.required("--service", service_, "NAME", "service of the instance");
     options.value("--id", id_, "ID", "its id; made from service, host and port when absent");
     options.setting("host", "HOST",
                     "its name or address; else this machine's address on the way to Redis");
-    options.required("--port", port_, "PORT", "its port");
+    options.required("--port", port_, "PORT", "its port; 0 for the scheme's own: 80 for http");
     options.value("--scheme", scheme_, "NAME", "http, https, tcp, grpc, ws… (http)");
     options.value("--weight", weight_, "N", "share of new traffic, 0 to 1000000 (1)");
     options.repeated("--metadata", metadata_, "KEY=VALUE", "a label");
@@ -26,8 +50,9 @@ ServiceInstance DescriptionOptions::instance(Context& context, Deadline deadline
     ServiceInstance instance;
     instance.service_name = service_;
     instance.instance_id = id_;
-    instance.scheme = scheme_;
-    instance.port = port();
+    auto const protocol = parse_scheme("--scheme", scheme_);
+    instance.scheme = protocol.name;
+    instance.port = parse_port_of(protocol, "--port", port_);
     instance.weight = parse_weight("--weight", weight_);
     instance.ephemeral = !persistent_;
     instance.metadata = parse_metadata("--metadata", metadata_);

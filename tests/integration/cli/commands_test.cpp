@@ -434,7 +434,9 @@ TEST_F(CommandsTest, BadInputNamesFieldValueAndRule) {
     };
     for (Case const& one : {
              Case{with_port("70000"), "--port \"70000\": must be an integer from 0 to 65535"},
-             Case{with_port("1", {"--scheme", "gopher"}), "protocol \"gopher\": must be"},
+             Case{with_port("1", {"--scheme", "gopher"}), "--scheme \"gopher\": must be one of"},
+             Case{with_port("0", {"--scheme", "GRPC"}),
+                  "--port \"0\": must be 1 to 65535, for grpc"},
              Case{with_port("1", {"--weight", "x"}), "--weight \"x\": must be an integer"},
              Case{with_port("1", {"--id", " "}), "\" \""},
              Case{with_port("1", {"--metadata", "k=" + std::string(100'000, 'x')}), "metadata"},

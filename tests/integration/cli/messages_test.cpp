@@ -38,6 +38,23 @@ TEST_F(MessagesTest, ADamagedServiceHidesNoOtherFromStat) {
     EXPECT_THAT(filtered.err, Not(HasSubstr("user_script")));
 }
 
+TEST_F(MessagesTest, PortZeroIsThePortOfTheScheme) {
+    struct {
+        std::string scheme;
+        int port;
+    } const table[] = {
+        {"http", 80}, {"ws", 80}, {"https", 443}, {"WSS", 443}, {"redis-stream", 6'379}};
+    for (auto const& [scheme, port] : table) {
+        must({"register", "--service", "s", "--id", "a", "--host", "h", "--port", "0", "--scheme",
+              scheme});
+        EXPECT_EQ(list("s").at(0).at("port").as_int64(), port) << scheme;
+    }
+    auto const outcome = run(
+        {"run", "--service", "s", "--host", "h", "--port", "0", "--scheme", "tcp", "--", "true"});
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_THAT(outcome.err, HasSubstr("--port \"0\": must be 1 to 65535, for tcp"));
+}
+
 TEST_F(MessagesTest, AnEmptyListIsExplained) {
     add("web", "a");
     EXPECT_EQ(must({"list", "wb"}).err,
