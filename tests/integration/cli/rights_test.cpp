@@ -1,8 +1,11 @@
-// Card BC-07: a user who may write keys, but not publish.
+// Users with few rights: those that the contract's page names, and one who may not publish (card
+// BC-07).
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
+#include <fstream>
 #include <gmock/gmock.h>
+#include <sstream>
 
 #include "program.hpp"
 
@@ -10,6 +13,97 @@ namespace rollcall::test {
 namespace {
 
 using testing::HasSubstr;
+
+/// The users of `docs/redis-contract.md`, made as it says.
+class DocumentedRightsTest : public CliTest {
+protected:
+    DocumentedRightsTest() {
+        std::ifstream page{ROLLCALL_DOCS "/redis-contract.md"};
+        for (std::string line; std::getline(page, line);) {
+            if (!line.starts_with("ACL SETUSER ")) continue;
+            std::istringstream words{line};
+            Arguments const command{std::istream_iterator<std::string>{words}, {}};
+            redis().must(command);
+            users_.push_back(command.at(2));
+        }
+    }
+
+    void become(std::string const& user) {
+        ASSERT_THAT(users_, testing::Contains(user));
+        environment()["ROLLCALL_URL"] =
+            "unix://" + user + ":PASSWORD@" + server().socket() + "?db=0";
+    }
+    Outcome add(std::string const& id) {
+        return run({"register", "--service", "web", "--id", id, "--host", "h", "--port", "1",
+                    "--metadata", "zone=b", "--output", "json"});
+    }
+    void expect_reads() {
+        for (Arguments const& words : {Arguments{"services"},
+                                       {"list", "web"},
+                                       {"list", "web", "--all"},
+                                       {"list", "web", "--where", "zone==b"},
+                                       {"wait", "web"},
+                                       {"stat"}}) {
+            EXPECT_EQ(must(words).err, "");
+        }
+        EXPECT_EQ(list("web", {"--where", "zone==b"}).size(), 1u);
+    }
+
+private:
+    Arguments users_;
+};
+
+TEST_F(DocumentedRightsTest, SufficeAReaderForReading) {
+    EXPECT_EQ(add("a").code, 0);
+    become("reader");
+    expect_reads();
+    EXPECT_EQ(add("b").code, 1);
+    EXPECT_EQ(run({"deregister", "--service", "web", "--id", "a"}).code, 1);
+    EXPECT_EQ(count("web"), 1u);
+}
+
+TEST_F(DocumentedRightsTest, SufficeAProviderForAllButTheDoctor) {
+    become("provider");
+    EXPECT_TRUE(add("a").json().at("announced").as_bool());
+    expect_reads();
+    for (Arguments words : {Arguments{"heartbeat"},
+                            {"disable"},
+                            {"enable"},
+                            {"weight", "2"},
+                            {"metadata", "set", "a=b"},
+                            {"metadata", "merge", "c=d"},
+                            {"metadata", "clear"},
+                            {"register", "--host", "h", "--port", "1"},
+                            {"register", "--host", "h", "--port", "1", "--persistent"},
+                            {"deregister"}}) {
+        words.insert(words.end(), {"--service", "web", "--id", "a"});
+        EXPECT_EQ(must(words).err, "");
+    }
+    EXPECT_EQ(add("b").code, 0);
+    redis().must({"ZADD", "redis_streaming_registry:services:web:heartbeats", "1000", "b"});
+    EXPECT_THAT(must({"cleanup"}).out, HasSubstr("b"));
+    auto serving = start({"serve"});
+    EXPECT_TRUE(eventually([this] {
+        return redis().must({"EXISTS", "redis_streaming_registry:rollcall:sweep"}).integer == 1;
+    }));
+    serving.signal(SIGTERM);
+    EXPECT_EQ(serving.wait().code, 0);
+    EXPECT_THAT(serving.err(), testing::Not(HasSubstr("NOPERM")));
+}
+
+TEST_F(DocumentedRightsTest, SufficeAnOperatorForTheDoctor) {
+    become("operator");
+    EXPECT_EQ(add("a").code, 0);
+    redis().must({"SADD", "redis_streaming_registry:services", "nobody"});
+    redis().must(
+        {"HSET", "redis_streaming_registry:services:web:instance:ghost", "healthy", "false"});
+    auto const outcome = must({"doctor", "--fix"});
+    EXPECT_EQ(outcome.err, "");
+    EXPECT_THAT(outcome.out, HasSubstr("done: "));
+    for (auto const* text : {"NOPERM", "ACL", "not known", "permission"}) {
+        EXPECT_THAT(outcome.out, testing::Not(HasSubstr(text)));
+    }
+}
 
 class RightsTest : public CliTest {
 protected:
