@@ -88,6 +88,17 @@ TEST_F(MessagesTest, AnAbsentRedisIsToldOnce) {
     EXPECT_EQ(run({"doctor", "--timeout", "300ms"}).err, "");
 }
 
+TEST_F(MessagesTest, AUserHasOneEmbeddedRedis) {
+    environment().erase("ROLLCALL_URL");
+    auto const first = start({"serve", "--data", home() / "one"});
+    ASSERT_TRUE(eventually([&] { return first.out().find("Ctrl-C") != std::string::npos; },
+                           std::chrono::seconds{20}));
+    auto const second = run({"serve", "--data", home() / "other"});
+    EXPECT_EQ(second.code, 1);
+    EXPECT_THAT(second.err, HasSubstr("rollcall/redis.sock\": is in use by another rollcall"));
+    must({"services"});
+}
+
 TEST_F(MessagesTest, WithoutAUrlItIsSaidThatNobodyServes) {
     environment()["ROLLCALL_URL"] = "";
     server().kill();
