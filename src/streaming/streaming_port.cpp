@@ -1,5 +1,6 @@
 #include "streaming/streaming_port.hpp"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <stdexcept>
@@ -45,6 +46,27 @@ std::string text_of(HashFields const& hash, std::string_view field) {
         if (name == field) return value;
     }
     return {};
+}
+
+// Between two looks at the clock.
+constexpr std::size_t heartbeats_per_round = 16'384;
+
+/// Heartbeats, and for each call the positions of its entries among what was asked for.
+struct Beats {
+    std::vector<HeartbeatCall> calls = {};
+    std::vector<std::vector<std::size_t>> positions = {};
+};
+
+Liveness liveness_of(Beat beat) noexcept {
+    switch (beat) {
+        case Beat::written:
+            return Liveness::alive;
+        case Beat::gone:
+            return Liveness::gone;
+        case Beat::wrong_type:
+            return Liveness::failed;
+    }
+    return Liveness::failed;
 }
 
 class StreamingPort final : public LayoutPort {
@@ -98,6 +120,7 @@ public:
     }
 
 private:
+    Beats beats_of(std::span<InstanceId const> ids) const;
     Task<Result<Written>> set_field(InstanceId const& id, std::string_view name, std::string value,
                                     Deadline deadline);
     Task<Result<Written>> announced(UpdateCall const& call, UpdateReply const& reply,
@@ -132,16 +155,10 @@ Task<Result<Written>> StreamingPort::deregister_instance(InstanceId const& id, D
     co_return co_await scripts_.execute_deregister(call, deadline);
 }
 
-Task<Result<std::vector<Liveness>>> StreamingPort::heartbeat(std::span<InstanceId const> ids,
-                                                             Deadline deadline) {
-    if (ids.size() > max_batch) {
-        refuse("heartbeat batch", static_cast<long long>(ids.size()),
-               "must not be longer than " + std::to_string(max_batch));
-    }
-    std::vector<HeartbeatCall> calls;
-    std::vector<std::vector<std::size_t>> positions;  // Of the entries of each call among the ids.
+Beats StreamingPort::beats_of(std::span<InstanceId const> ids) const {
+    Beats beats;
+    auto& calls = beats.calls;
     std::map<std::string, std::size_t, std::less<>> open;  // Call with room for a service.
-    std::vector<Liveness> result(ids.size(), Liveness::failed);
     for (std::size_t i = 0; i < ids.size(); ++i) {
         InstanceId names;
         try {
@@ -155,27 +172,43 @@ Task<Result<std::vector<Liveness>>> StreamingPort::heartbeat(std::span<InstanceI
             calls[at->second].entries.size() == RegistryLuaScriptExecutor::max_heartbeats) {
             at->second = calls.size();
             calls.emplace_back().service = names.service;
-            positions.emplace_back();
+            beats.positions.emplace_back();
         }
         calls[at->second].entries.emplace_back().id = std::move(names.id);
-        positions[at->second].push_back(i);
+        beats.positions[at->second].push_back(i);
     }
+    return beats;
+}
 
-    auto const replies = co_await scripts_.execute_heartbeat_update(calls, deadline);
+Task<Result<std::vector<Liveness>>> StreamingPort::heartbeat(std::span<InstanceId const> ids,
+                                                             Deadline deadline) {
+    if (ids.size() > max_batch) {
+        refuse("heartbeat batch", static_cast<long long>(ids.size()),
+               "must not be longer than " + std::to_string(max_batch));
+    }
+    std::vector<Liveness> result(ids.size(), Liveness::failed);
     std::optional<Failure> failure;
-    bool any = calls.empty();
-    for (std::size_t c = 0; c < calls.size(); ++c) {
-        if (replies[c].has_error()) {
-            failure = replies[c].error();
-            continue;
+    bool any = ids.empty();
+    for (std::size_t done = 0; done < ids.size();) {
+        if (done > 0 && std::chrono::steady_clock::now() >= deadline) {
+            failure.emplace(errc::timeout, "no time was left for some heartbeats");
+            break;
         }
-        any = true;
-        for (std::size_t e = 0; e < positions[c].size(); ++e) {
-            auto const beat = replies[c]->beats[e];
-            result[positions[c][e]] = beat == Beat::written ? Liveness::alive
-                                      : beat == Beat::gone  ? Liveness::gone
-                                                            : Liveness::failed;
+        auto const count = std::min(heartbeats_per_round, ids.size() - done);
+        auto const beats = beats_of(ids.subspan(done, count));
+        auto const replies = co_await scripts_.execute_heartbeat_update(beats.calls, deadline);
+        any = any || beats.calls.empty();
+        for (std::size_t c = 0; c < replies.size(); ++c) {
+            if (replies[c].has_error()) {
+                failure = replies[c].error();
+                continue;
+            }
+            any = true;
+            for (std::size_t e = 0; e < beats.positions[c].size(); ++e) {
+                result[done + beats.positions[c][e]] = liveness_of(replies[c]->beats[e]);
+            }
         }
+        done += count;
     }
     if (!any && failure) co_return *failure;
     if (failure) scripts_.core().log().write(LogLevel::warning, "heartbeat", failure->detail());

@@ -251,6 +251,20 @@ TEST_F(Port, HeartbeatsAnswerForEachId) {
                  std::invalid_argument);
 }
 
+TEST_F(Port, ManyHeartbeatsTakeSeveralRounds) {
+    add(an_instance("orders", "o-1"));
+    add(an_instance("web", "w-1"));
+    std::vector<InstanceId> batch(17'000, InstanceId{"orders", "nosuch"});
+    batch[5] = {"orders", "o-1"};
+    batch[16'999] = {"web", "w-1"};
+    std::vector<Liveness> expected(batch.size(), Liveness::gone);
+    expected[5] = Liveness::alive;
+    expected[16'999] = Liveness::alive;
+    auto const result = run([&](auto& p, Deadline d) { return p.heartbeat(batch, d); });
+    ASSERT_TRUE(result);
+    EXPECT_EQ(*result, expected);
+}
+
 TEST_F(Port, AFailureOfAllHeartbeatsIsAFailure) {
     redis().must({"HSET", instance_key("orders", "o-1"), "host", "h", "port", "1"});
     redis().must({"SET", heartbeats_key("orders"), "x"});
