@@ -7,6 +7,8 @@
 #include <boost/asio/post.hpp>
 #include <exception>
 
+#include "redis/read_limit.hpp"
+
 namespace rollcall::redis {
 namespace {
 
@@ -15,6 +17,8 @@ using std::chrono::milliseconds;
 
 constexpr std::size_t read_step = 64 * 1024;
 constexpr std::size_t largest_reply = std::size_t{1} << 30;
+constexpr std::size_t largest_hello = 2 * read_step;  // A second read may bring its rest.
+constexpr auto no_hello = "connected, but no answer to HELLO";
 constexpr milliseconds longest_pause{1'000};
 constexpr milliseconds shortest_pause{20};
 
@@ -48,7 +52,7 @@ boost::redis::config make_config(SessionOptions const& options) {
     config.resolve_timeout = options.connect_limit;
     config.connect_timeout = options.connect_limit;
     config.read_buffer_append_size = read_step;
-    config.max_read_size = largest_reply;
+    config.max_read_size = largest_hello;
     return config;
 }
 
@@ -110,7 +114,8 @@ void Session::Impl::begin_attempt() {
     if (!hello_sent_) send_hello();
     clock_.expires_after(options.connect_limit);
     clock_.async_wait([this](error_code error) {
-        if (!error && phase_ == Phase::connecting) abandon("no answer in time");
+        if (!error && phase_ == Phase::connecting)
+            abandon(silent_peer() ? no_hello : "no answer in time");
     });
 }
 
@@ -173,6 +178,7 @@ void Session::Impl::on_hello(error_code error) {
     failures_ = 0;
     last_error.clear();
     set_no_delay();
+    set_read_limit(connection_, config_, largest_reply);
     log.write_state(LogLevel::info, "connection", "connected",
                     "connected to " + options.url.to_string());
     heard_ = true;
@@ -247,7 +253,7 @@ void Session::Impl::arm(Deadline moment) {
 }
 
 std::string Session::Impl::why_not_connected() const {
-    return options.url.to_string() + ": " + last_error;
+    return options.url.to_string() + ": " + (silent_peer() ? no_hello : last_error);
 }
 
 // The socket itself is only to be had by an accessor that Boost deprecates, without a substitute.
@@ -258,6 +264,14 @@ void Session::Impl::set_no_delay() {
     if (!options.url.unix_socket.empty()) return;
     error_code ignored;
     connection_.next_layer().next_layer().set_option(asio::ip::tcp::no_delay{true}, ignored);
+}
+
+bool Session::Impl::silent_peer() const {
+    if (phase_ != Phase::connecting) return false;
+    if (!options.url.unix_socket.empty()) return true;  // It connects, or fails, at once.
+    error_code error;
+    (void)connection_.next_layer().next_layer().remote_endpoint(error);
+    return !error;
 }
 
 std::string Session::Impl::local_address() const {

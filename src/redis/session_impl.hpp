@@ -56,6 +56,7 @@ private:
     void on_watch();
     void send_ping();
     void set_no_delay();
+    bool silent_peer() const;  ///< Connected now, and not yet logged in.
     void arm(Deadline moment);
 
     boost::redis::config config_;

@@ -1,3 +1,11 @@
+#include <algorithm>
+#include <arpa/inet.h>
+#include <atomic>
+#include <functional>
+#include <sys/socket.h>
+#include <thread>
+#include <unistd.h>
+
 #include "fixture.hpp"
 
 namespace rollcall::test {
@@ -110,6 +118,91 @@ TEST_F(LogIn, UserWhoMayNotPingIsAlive) {
     auto const id = execute(*core, "CLIENT", {"ID"}).value()[0].integer();
     EXPECT_TRUE(eventually([&] { return command_stat(admin, "ping", "rejected_calls") >= 8; }));
     EXPECT_EQ(execute(*core, "CLIENT", {"ID"}).value()[0].integer(), id);
+}
+
+/// What a stranger on the port of Redis does with each connection, one after the other.
+class Stranger {
+public:
+    explicit Stranger(std::function<void(int)> meet)
+        : meet_(std::move(meet)), listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+        sockaddr_in address{};
+        address.sin_family = AF_INET;
+        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        socklen_t size = sizeof address;
+        auto* const plain = reinterpret_cast<sockaddr*>(&address);
+        EXPECT_TRUE(::bind(listener_, plain, size) == 0 && ::listen(listener_, 16) == 0 &&
+                    ::getsockname(listener_, plain, &size) == 0);
+        url_ = "redis://127.0.0.1:" + std::to_string(ntohs(address.sin_port));
+        thread_ = std::thread{[this] { serve(); }};
+    }
+    ~Stranger() {
+        ::shutdown(listener_, SHUT_RDWR);
+        thread_.join();
+        ::close(listener_);
+    }
+    Stranger(Stranger const&) = delete;
+    Stranger& operator=(Stranger const&) = delete;
+
+    std::string const& url() const { return url_; }
+
+private:
+    void serve() const {
+        for (;;) {
+            auto const peer = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
+            if (peer < 0) return;
+            meet_(peer);
+            ::close(peer);
+        }
+    }
+
+    std::function<void(int)> meet_;
+    int listener_;
+    std::string url_;
+    std::thread thread_;
+};
+
+/// Until the other side closes the connection.
+void wait_for_end(int peer) {
+    char bytes[4'096];
+    while (::recv(peer, bytes, sizeof bytes, 0) > 0) continue;
+}
+
+TEST(Stranger, ThatStaysSilentIsToldFromNobody) {
+    Stranger const stranger{wait_for_end};
+    auto const core = connect_to(stranger.url());
+    auto const outcome = execute(*core, "PING", {}, 200ms);
+    ASSERT_FALSE(outcome);
+    EXPECT_NE(outcome.error().detail().find("connected, but no answer to HELLO"), std::string::npos)
+        << outcome.error().detail();
+}
+
+TEST(Stranger, GetsNoMemoryBeforeTheLogIn) {
+    std::atomic<std::size_t> most = 0;
+    Stranger const stranger{[&most](int peer) {
+        std::string const head = "$536870912\r\n";
+        std::string const block(65'536, 'x');
+        ::send(peer, head.data(), head.size(), MSG_NOSIGNAL);
+        std::size_t taken = 0;
+        while (taken < 100'000'000) {
+            auto const size = ::send(peer, block.data(), block.size(), MSG_NOSIGNAL);
+            if (size <= 0) break;
+            taken += static_cast<std::size_t>(size);
+        }
+        most = std::max<std::size_t>(most, taken);
+    }};
+    auto const core = connect_to(stranger.url());
+    EXPECT_FALSE(execute(*core, "PING", {}, 300ms));
+    EXPECT_TRUE(eventually([&] { return most > 0; }));
+    // The rest is what the kernel holds of a connection.
+    EXPECT_LT(most, 32'000'000u);
+}
+
+TEST_F(LogIn, LargeRepliesComeBehindIt) {
+    auto const core = connect_to(server.url());
+    execute(*core, "SETRANGE", {"k", "4000000", "x"}).value();
+    EXPECT_EQ(execute(*core, "GET", {"k"}).value()[0].text().size(), 4'000'001u);
+    admin.must({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
+    EXPECT_EQ(execute(*core, "GET", {"k"}).value()[0].text().size(), 4'000'001u);
 }
 
 }  // namespace
