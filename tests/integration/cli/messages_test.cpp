@@ -49,10 +49,11 @@ TEST_F(MessagesTest, PortZeroIsThePortOfTheScheme) {
               scheme});
         EXPECT_EQ(list("s").at(0).at("port").as_int64(), port) << scheme;
     }
-    auto const outcome = run(
-        {"run", "--service", "s", "--host", "h", "--port", "0", "--scheme", "tcp", "--", "true"});
+    auto const outcome =
+        run({"register", "--service", "s", "--host", "h", "--port", "0", "--scheme", "tcp"});
     EXPECT_EQ(outcome.code, 2);
     EXPECT_THAT(outcome.err, HasSubstr("--port \"0\": must be 1 to 65535, for tcp"));
+    EXPECT_EQ(run({"run", "--service", "s", "--host", "h", "--port", "0", "--", "true"}).code, 2);
 }
 
 TEST_F(MessagesTest, AnEmptyListIsExplained) {
