@@ -33,7 +33,7 @@ struct Fault {
         Finding result;
         result.severity = severity;
         result.topic = topic;
-        result.text = std::to_string(where.size()) + " " + std::string{text} + ": ";
+        result.text = std::string{text} + " (" + std::to_string(where.size()) + "): ";
         for (std::size_t i = 0; i < where.size() && i < examples_shown; ++i) {
             if (i > 0) result.text += ", ";
             result.text += where[i];
@@ -45,19 +45,19 @@ struct Fault {
 };
 
 struct Faults {
-    Fault wrong_type{"wrong type", "keys hold another type than the layout's", "",
-                     Severity::problem};
-    Fault undecodable{"undecodable", "Hashes have a host but make no instance, readers skip them",
-                      "", Severity::problem};
-    Fault phantom{"phantom", "Hashes describe no instance", "removes them"};
-    Fault expired{"expired", "members are silent for longer than the lease, with no Hash left",
+    Fault wrong_type{"wrong type", "keys of another type than the layout's", "", Severity::problem};
+    Fault undecodable{"undecodable",
+                      "Hashes with a host that make no instance, so that readers skip them", "",
+                      Severity::problem};
+    Fault phantom{"phantom", "Hashes that describe no instance", "removes them"};
+    Fault expired{"expired", "members silent for longer than the lease, with no Hash left",
                   "removes and announces them"};
-    Fault bare{"no hash", "members are within the lease but have no Hash", ""};
-    Fault orphan{"orphan", "Hashes are named by no sorted set, readers do not find them", ""};
-    Fault no_ttl{"no TTL", "ephemeral instances would never expire by themselves", ""};
-    Fault other_lease{"lease", "instances were written with another lease than this one", ""};
-    Fault stale{"stale index", "services in the index have no members", "removes them"};
-    Fault unlisted{"index", "services have members but are not in the index", "lists them"};
+    Fault bare{"no hash", "members within the lease that have no Hash", ""};
+    Fault orphan{"orphan", "Hashes that no sorted set names, so that readers do not find them", ""};
+    Fault no_ttl{"no TTL", "ephemeral instances that would never expire by themselves", ""};
+    Fault other_lease{"lease", "instances written with another lease than this one", ""};
+    Fault stale{"stale index", "services in the index that have no members", "removes them"};
+    Fault unlisted{"index", "services with members that are not in the index", "lists them"};
 
     std::vector<Fault const*> all() const {
         return {&wrong_type, &undecodable, &phantom,     &expired, &bare,
@@ -184,9 +184,9 @@ Task<Result<std::vector<Finding>>> examine(RegistryLuaScriptExecutor const& scri
     if (findings.empty()) {
         std::size_t entries = 0;
         for (auto const& [name, service] : seen->services) entries += service.entries.size();
-        findings.push_back(note(Severity::ok, std::to_string(seen->services.size()) +
-                                                  " services with " + std::to_string(entries) +
-                                                  " instances are consistent"));
+        findings.push_back(note(Severity::ok, "services (" + std::to_string(seen->services.size()) +
+                                                  ") and instances (" + std::to_string(entries) +
+                                                  ") are consistent"));
     }
     if (!seen->complete) {
         findings.push_back(note(Severity::note, "time ran out before all keys were searched"));

@@ -76,7 +76,8 @@ TEST_F(DoctorTest, RepairsPhantomsAndStaleMembers) {
     redis().must({"ZADD", "redis_streaming_registry:services:web:heartbeats", "1000", "gone"});
     auto const before = examine();
     EXPECT_EQ(before.code, 1);
-    EXPECT_THAT(before.findings, Contains(HasSubstr("phantom: ")));
+    EXPECT_THAT(before.findings,
+                Contains(HasSubstr("phantom: Hashes that describe no instance (1): web/ghost")));
     EXPECT_THAT(before.findings, Contains(HasSubstr("stale index: ")));
     EXPECT_THAT(before.findings, Contains(HasSubstr("expired: ")));
     auto const during = examine({"--fix"});
@@ -84,7 +85,8 @@ TEST_F(DoctorTest, RepairsPhantomsAndStaleMembers) {
     EXPECT_THAT(during.findings, Contains(HasSubstr("(repaired)")));
     auto const after = examine();
     EXPECT_EQ(after.code, 0);
-    EXPECT_THAT(after.findings, Contains(HasSubstr("are consistent")));
+    EXPECT_THAT(after.findings,
+                Contains(HasSubstr("services (1) and instances (1) are consistent")));
     EXPECT_EQ(count("web"), 1u);
 }
 

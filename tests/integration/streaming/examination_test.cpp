@@ -56,7 +56,8 @@ TEST_F(Examination, ARegistryInOrderIsInOrder) {
     auto const findings = examine();
     ASSERT_EQ(findings.size(), 1u) << findings[1].text;
     EXPECT_EQ(findings[0].severity, Finding::Severity::ok);
-    EXPECT_NE(findings[0].text.find("2 services with 301 instances"), std::string::npos)
+    EXPECT_NE(findings[0].text.find("services (2) and instances (301) are consistent"),
+              std::string::npos)
         << findings[0].text;
 }
 
@@ -128,7 +129,7 @@ TEST_F(Examination, LivesThatContradictTheLease) {
     member("orders", "persistent", 0);
     hash("orders", "persistent", {"host", "h", "port", "1", "ephemeral", "false"}, "");
     auto const findings = examine();
-    EXPECT_NE(about(findings, "no TTL").text.find("1 ephemeral"), std::string::npos);
+    EXPECT_NE(about(findings, "no TTL").text.find("by themselves (1): "), std::string::npos);
     auto const lease = about(findings, "lease");
     EXPECT_NE(lease.text.find("orders/short (30 s)"), std::string::npos) << lease.text;
     EXPECT_EQ(lease.text.find("right"), std::string::npos) << lease.text;
@@ -156,7 +157,7 @@ TEST_F(Examination, KeysOfAnotherTypeAndOddHashes) {
 TEST_F(Examination, ManyExamplesAreCutShort) {
     for (int i = 0; i < 20; ++i) hash("orders", "lone" + std::to_string(i));
     auto const finding = about(examine(), "orphan");
-    EXPECT_TRUE(finding.text.starts_with("20 ")) << finding.text;
+    EXPECT_TRUE(finding.text.find("(20): ") != std::string::npos) << finding.text;
     EXPECT_TRUE(finding.text.ends_with("…")) << finding.text;
     EXPECT_EQ(std::count(finding.text.begin(), finding.text.end(), '/'), 5);
 }
@@ -170,7 +171,7 @@ TEST_F(Examination, APrefixIsNoPattern) {
     auto const found =
         client.core()->run([&] { return odd->examine(false, after(std::chrono::seconds{5})); });
     ASSERT_TRUE(found);
-    EXPECT_TRUE(about(*found, "orphan").text.starts_with("1 "));
+    EXPECT_TRUE(about(*found, "orphan").text.find("(1): ") != std::string::npos);
 }
 
 TEST_F(Examination, WithoutTheRightToSearchItSaysSo) {
