@@ -21,7 +21,7 @@ enum class errc {
                        ///< touch.
     unexpected_reply,  ///< Redis refused, or answered what the layout does not allow; `detail`
                        ///< names the key.
-    not_supported,  ///< The layout cannot store or do this.
+    not_supported,     ///< The layout cannot store or do this.
     crosses_slots,  ///< A name without hash tag on Redis Cluster; `detail` shows the tagged form.
     closed,  ///< The client, registry or announcement was closed, or is used in a forked child.
 };
