@@ -4,10 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <string_view>
-#include <vector>
 
 #include "core/text.hpp"
+#include "fields.hpp"
 #include "require.hpp"
 #include "streaming/event_text.hpp"
 #include "streaming/instance_snapshot.hpp"
@@ -20,20 +19,6 @@ namespace {
 using namespace rollcall;
 using namespace rollcall::streaming;
 using fuzz::require;
-
-std::vector<InstanceEntryCodec::Field> fields_of(std::string_view bytes) {
-    std::vector<InstanceEntryCodec::Field> fields;
-    auto const next = [&bytes] {
-        auto const text = bytes.substr(0, bytes.find('\0'));
-        bytes.remove_prefix(text.size() == bytes.size() ? text.size() : text.size() + 1);
-        return text;
-    };
-    while (!bytes.empty()) {
-        auto const name = next();
-        fields.emplace_back(name, next());
-    }
-    return fields;
-}
 
 void check(ServiceInstance const& instance) {
     require(is_utf8(instance.host), "hosts are UTF-8");
@@ -55,7 +40,7 @@ void check(ServiceInstance const& instance) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
-    auto const fields = fields_of({reinterpret_cast<char const*>(data), size});
+    auto const fields = fuzz::fields_of({reinterpret_cast<char const*>(data), size});
     auto const stored = InstanceEntryCodec::parse_instance("s", "i", fields);
     auto const snapshot = parse_snapshot("s", "i", fields);
     if (stored) check(stored->instance);

@@ -1,6 +1,7 @@
 #include "rollcall/protocol.hpp"
 
 #include "core/protocol_table.hpp"
+#include "core/text.hpp"
 
 namespace rollcall {
 
@@ -26,10 +27,9 @@ std::span<Protocol const> protocol_table() noexcept {
 }
 
 bool equal_ignoring_case(std::string_view a, std::string_view b) noexcept {
-    auto const lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
     if (a.size() != b.size()) return false;
     for (std::size_t i = 0; i < a.size(); ++i) {
-        if (lower(a[i]) != lower(b[i])) return false;
+        if (lower_case(a[i]) != lower_case(b[i])) return false;
     }
     return true;
 }

@@ -168,6 +168,21 @@ bool is_control(char32_t c) noexcept {
            (c >= 0x2028 && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069) || c == 0xFEFF;
 }
 
+std::string lower_case(std::string_view text) {
+    std::string out{text};
+    for (char& c : out) c = lower_case(c);
+    return out;
+}
+
+std::string joined(std::initializer_list<std::string_view> parts) {
+    std::size_t size = 0;
+    for (auto const part : parts) size += part.size();
+    std::string out;
+    out.reserve(size);
+    for (auto const part : parts) out += part;
+    return out;
+}
+
 std::string shown(std::string_view text) {
     std::string out = "\"";
     std::size_t shown = 0;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 
@@ -27,6 +28,14 @@ bool is_white_space(char32_t code_point) noexcept;  ///< Also no-break and other
 /// Characters that drive a terminal or reorder a line instead of standing in it: C0, DEL, C1,
 /// bidirectional controls, byte order mark.
 bool is_control(char32_t code_point) noexcept;
+
+/// ASCII letters in lower case, all else as it is.
+constexpr char lower_case(char c) noexcept {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
+}
+std::string lower_case(std::string_view text);
+
+std::string joined(std::initializer_list<std::string_view> parts);
 
 /// Fit for a message of one line on any terminal: in double quotes, controls and ill-formed bytes
 /// escaped, long text shortened.

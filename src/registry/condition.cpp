@@ -1,5 +1,8 @@
 #include "registry/condition.hpp"
 
+#include <charconv>
+#include <optional>
+
 #include "core/text.hpp"
 
 namespace rollcall {
@@ -23,6 +26,35 @@ std::string_view trimmed(std::string_view text) {
     return text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
+std::optional<double> number_of(std::string_view text) {
+    text = trimmed(text);
+    if (text.starts_with('+')) text.remove_prefix(1);
+    double number = 0;
+    auto const* const end = text.data() + text.size();
+    auto const [last, error] = std::from_chars(text.data(), end, number);
+    if (error != std::errc{} || last != end) return std::nullopt;
+    return number;
+}
+
+template <class T>
+bool compare(Comparison comparison, T const& stored, T const& wanted) {
+    switch (comparison) {
+        case Comparison::eq:
+            return stored == wanted;
+        case Comparison::ne:
+            return stored != wanted;
+        case Comparison::gt:
+            return stored > wanted;
+        case Comparison::ge:
+            return stored >= wanted;
+        case Comparison::lt:
+            return stored < wanted;
+        case Comparison::le:
+            return stored <= wanted;
+    }
+    return false;
+}
+
 }  // namespace
 
 std::string_view symbol(Comparison comparison) noexcept {
@@ -30,6 +62,13 @@ std::string_view symbol(Comparison comparison) noexcept {
         if (row.comparison == comparison) return row.symbol;
     }
     return {};
+}
+
+bool meets(Condition const& condition, std::string_view stored) {
+    auto const number = number_of(stored);
+    auto const wanted = number_of(condition.value);
+    if (number && wanted) return compare(condition.comparison, *number, *wanted);
+    return compare(condition.comparison, stored, std::string_view{condition.value});
 }
 
 Condition Condition::parse(std::string_view name, std::string_view text) {

@@ -25,4 +25,8 @@ struct Condition {
     friend bool operator==(Condition const&, Condition const&) = default;
 };
 
+/// Whether a stored value meets the condition, for layouts whose Redis does not evaluate it.
+/// Numbers are compared as such when both are decimal numbers, anything else byte by byte.
+bool meets(Condition const& condition, std::string_view stored);
+
 }  // namespace rollcall

@@ -1,5 +1,6 @@
 #include "registry/exchange.hpp"
 
+#include <algorithm>
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/asio/co_spawn.hpp>
@@ -68,6 +69,31 @@ Task<void> exec_all(redis::Session& session, std::shared_ptr<Exchanges> exchange
     while (gathering->pending > 0) {
         co_await gathering->done.async_wait(asio::as_tuple(use_task));
     }
+}
+
+Task<Result<void>> exec_reads(redis::Session& session, Reads const& reads, Deadline deadline) {
+    if (reads.items == 0) co_return Result<void>{};
+    auto const exchanges =
+        std::make_shared<Exchanges>((reads.items + reads.per_request - 1) / reads.per_request);
+    for (std::size_t i = 0; i < reads.items; ++i) {
+        reads.push((*exchanges)[i / reads.per_request].request, i);
+    }
+    for (auto& exchange : *exchanges) {
+        exchange.response.expect(reads.per_request * reads.nodes, reads.per_request * reads.bytes);
+    }
+    std::optional<Failure> failure;
+    OnAnswer const on_answer = [&](std::size_t index) {
+        auto& exchange = (*exchanges)[index];
+        if (failure) return;
+        failure = std::move(exchange.failure);
+        auto const first = index * reads.per_request;
+        auto const last = std::min(first + reads.per_request, reads.items);
+        if (!failure) failure = reads.take(exchange.response, first, last);
+        exchange.response = redis::Response{};  // The next one can have its memory.
+    };
+    co_await exec_all(session, exchanges, deadline, on_answer);
+    if (failure) co_return *std::move(failure);
+    co_return Result<void>{};
 }
 
 }  // namespace rollcall

@@ -33,4 +33,23 @@ using OnAnswer = std::function<void(std::size_t index)>;
 Task<void> exec_all(redis::Session& session, std::shared_ptr<Exchanges> exchanges,
                     Deadline deadline, OnAnswer on_answer = {});
 
+/// Many reads of one kind, in requests of bounded size. The sizes are what is usual for an item's
+/// reply, generously: memory is set aside for that.
+struct Reads {
+    std::size_t items = 0;
+    std::size_t per_request = 64;
+    std::size_t nodes = 1;
+    std::size_t bytes = 64;
+    /// Adds what asks for the item to a request; the same number of commands for each.
+    std::function<void(redis::Request& request, std::size_t item)> push = {};
+    /// Takes the answers to a request that holds the items from `first` up to `last`.
+    std::function<std::optional<Failure>(redis::Response const& response, std::size_t first,
+                                         std::size_t last)>
+        take = {};
+};
+
+/// Sends all requests at once; `take` is called for each answer as with `exec_all`, no more after a
+/// failure. `reads` must outlive the task.
+Task<Result<void>> exec_reads(redis::Session& session, Reads const& reads, Deadline deadline);
+
 }  // namespace rollcall

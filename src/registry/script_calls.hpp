@@ -3,10 +3,13 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "core/deadline.hpp"
+#include "core/log.hpp"
 #include "core/result.hpp"
 #include "redis/session.hpp"
 #include "redis/task.hpp"
@@ -25,6 +28,25 @@ namespace rollcall {
 /// Calls that travel in one request: enough to make round trips cheap, few enough that other
 /// requests on the connection are not held up for long.
 inline constexpr std::size_t calls_per_request = 32;
+
+/// For a reply that the script does not give.
+inline Failure odd_reply(std::string what) {
+    return {errc::unexpected_reply, std::move(what) + ": the script's reply has another shape"};
+}
+
+/// What failed, for its message, such as `register orders/o-1`.
+inline std::string subject(std::string_view verb, std::string_view service,
+                           std::string_view id = {}) {
+    std::string text{verb};
+    text.append(" ").append(service);
+    if (!id.empty()) text.append("/").append(id);
+    return text;
+}
+
+/// Notes in the log that Redis refused a message with `why`, and which right is missing: that to
+/// publish, or that to the channels of `pattern`.
+void note_refused(Log const& log, std::string_view channel, std::string_view pattern,
+                  std::string_view why);
 
 template <class Script>
 Task<Result<typename Script::Reply>> execute_one(redis::Session& session, Script script,

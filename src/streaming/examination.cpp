@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "registry/fault.hpp"
 #include "streaming/rights.hpp"
 #include "streaming/service_keys.hpp"
 #include "streaming/survey.hpp"
@@ -17,32 +18,6 @@ namespace rollcall::streaming {
 namespace {
 
 using Severity = Finding::Severity;
-
-constexpr std::size_t examples_shown = 5;
-
-/// What is wrong in one way, wherever it is.
-struct Fault {
-    std::string_view topic;
-    std::string_view text;
-    std::string_view repair;
-    Severity severity = Severity::warning;
-    std::vector<std::string> where = {};
-
-    std::optional<Finding> finding() const {
-        if (where.empty()) return std::nullopt;
-        Finding result;
-        result.severity = severity;
-        result.topic = topic;
-        result.text = std::string{text} + " (" + std::to_string(where.size()) + "): ";
-        for (std::size_t i = 0; i < where.size() && i < examples_shown; ++i) {
-            if (i > 0) result.text += ", ";
-            result.text += where[i];
-        }
-        if (where.size() > examples_shown) result.text += ", …";
-        result.repair = repair;
-        return result;
-    }
-};
 
 struct Faults {
     Fault wrong_type{"wrong type", "keys of another type than the layout's", "", Severity::problem};

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "core/java_text.hpp"
 #include "streaming/filter_document.hpp"
-#include "streaming/java_text.hpp"
 
 namespace rollcall::streaming {
 namespace {

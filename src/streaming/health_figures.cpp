@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
+#include "core/java_text.hpp"
 #include "registry/exchange.hpp"
 #include "streaming/instance_details.hpp"
-#include "streaming/java_text.hpp"
 #include "streaming/service_keys.hpp"
 
 namespace rollcall::streaming {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/java_text.hpp"
 #include "core/text.hpp"
 #include "streaming/admin_values.hpp"
-#include "streaming/java_text.hpp"
 
 namespace rollcall::streaming {
 

@@ -3,8 +3,8 @@
 #include <chrono>
 #include <cstdint>
 
+#include "core/java_text.hpp"
 #include "core/text.hpp"
-#include "streaming/java_text.hpp"
 #include "streaming/json_map.hpp"
 #include "streaming/json_text.hpp"
 

@@ -18,12 +18,6 @@ namespace {
 using redis::Request;
 using redis::Value;
 
-constexpr std::size_t per_request = 64;
-
-// What is usual, generously: 12 fields and their values, and their text.
-constexpr std::size_t nodes_of_a_hash = 26;
-constexpr std::size_t bytes_of_a_hash = 512;
-
 // By how much the clocks of Redis and of this machine may drift apart between two reads before a
 // read has to be made again.
 constexpr Milliseconds clock_margin{2'000};
@@ -156,43 +150,34 @@ Task<Result<Members>> InstanceReader::ids(std::string const& service, Millisecon
 Task<Result<void>> InstanceReader::hashes(std::string const& service,
                                           std::span<Member const> members, OnHash const& on_hash,
                                           Deadline deadline) {
-    if (members.empty()) co_return Result<void>{};
     ServiceKeys const keys{scripts_.keys().prefix(), service};
-    auto const exchanges =
-        std::make_shared<Exchanges>((members.size() + per_request - 1) / per_request);
-    for (std::size_t i = 0; i < members.size(); ++i) {
+    std::vector<InstanceEntryCodec::Field> fields;
+    Reads reads;
+    reads.items = members.size();
+    // What is usual, generously: 12 fields and their values, and their text.
+    reads.nodes = 26;
+    reads.bytes = 512;
+    reads.push = [&](Request& request, std::size_t i) {
         auto const key = keys.instance(members[i].id);
         std::array<std::string_view, 1> const arguments{key};
-        (*exchanges)[i / per_request].request.push("HGETALL", arguments);
-    }
-    for (auto& exchange : *exchanges) {
-        exchange.response.expect(per_request * nodes_of_a_hash, per_request * bytes_of_a_hash);
-    }
-    std::optional<Failure> failure;
-    std::vector<InstanceEntryCodec::Field> fields;
-    OnAnswer const on_answer = [&](std::size_t index) {
-        auto& exchange = (*exchanges)[index];
-        if (exchange.failure) failure = std::move(exchange.failure);
-        auto const first = index * per_request;
-        auto const last = std::min(first + per_request, members.size());
-        for (auto i = first; i < last && !failure; ++i) {
-            auto const reply = exchange.response[i - first];
-            if (reply.is_error()) {
-                if (is_wrong_type(reply)) {
-                    skip(service, members[i].id, "its key is no Hash");
-                } else {
-                    failure = redis::failure_of(reply, "read " + keys.instance(members[i].id));
-                }
-                continue;
-            }
-            read_fields(reply, fields);
-            if (!fields.empty()) on_hash(i, fields);
-        }
-        exchange.response = redis::Response{};  // The next one can have its memory.
+        request.push("HGETALL", arguments);
     };
-    co_await exec_all(scripts_.core().session(), exchanges, deadline, on_answer);
-    if (failure) co_return *std::move(failure);
-    co_return Result<void>{};
+    reads.take = [&](redis::Response const& response, std::size_t first,
+                     std::size_t last) -> std::optional<Failure> {
+        for (auto i = first; i < last; ++i) {
+            auto const reply = response[i - first];
+            if (!reply.is_error()) {
+                read_fields(reply, fields);
+                if (!fields.empty()) on_hash(i, fields);
+            } else if (is_wrong_type(reply)) {
+                skip(service, members[i].id, "its key is no Hash");
+            } else {
+                return redis::failure_of(reply, "read " + keys.instance(members[i].id));
+            }
+        }
+        return std::nullopt;
+    };
+    co_return co_await exec_reads(scripts_.core().session(), reads, deadline);
 }
 
 Task<Result<std::vector<Found>>> InstanceReader::list(std::string const& service, ListScope scope,
@@ -306,28 +291,31 @@ Task<Result<std::vector<ServiceSummary>>> InstanceReader::summaries(Deadline dea
     if (names.empty()) co_return std::vector<ServiceSummary>{};
 
     auto const oldest = '(' + std::to_string((read->now - Milliseconds{scripts_.lease()}).count());
-    auto const exchanges =
-        std::make_shared<Exchanges>((names.size() + per_request - 1) / per_request);
-    for (std::size_t i = 0; i < names.size(); ++i) {
-        auto const key = ServiceKeys{scripts_.keys().prefix(), names[i]}.heartbeats();
-        std::array<std::string_view, 3> const range{key, oldest, "+inf"};
-        (*exchanges)[i / per_request].request.push("ZCOUNT", range);
-    }
-    co_await exec_all(scripts_.core().session(), exchanges, deadline);
     std::vector<ServiceSummary> result;
     result.reserve(names.size());
-    for (std::size_t i = 0; i < names.size(); ++i) {
-        auto const& exchange = (*exchanges)[i / per_request];
-        if (exchange.failure) co_return *exchange.failure;
-        auto const reply = exchange.response[i % per_request];
-        if (reply.is_error() && !is_wrong_type(reply)) {
-            co_return redis::failure_of(reply, "count the instances of " + names[i]);
+    Reads counts;
+    counts.items = names.size();
+    counts.push = [&](Request& request, std::size_t i) {
+        auto const key = ServiceKeys{scripts_.keys().prefix(), names[i]}.heartbeats();
+        std::array<std::string_view, 3> const range{key, oldest, "+inf"};
+        request.push("ZCOUNT", range);
+    };
+    counts.take = [&](redis::Response const& response, std::size_t first,
+                      std::size_t last) -> std::optional<Failure> {
+        for (auto i = first; i < last; ++i) {
+            auto const reply = response[i - first];
+            if (reply.is_error() && !is_wrong_type(reply)) {
+                return redis::failure_of(reply, "count the instances of " + names[i]);
+            }
+            if (reply.is_error()) skip(names[i], {}, "its heartbeats are no sorted set");
+            auto& summary = result.emplace_back();
+            summary.service = names[i];
+            summary.instances = static_cast<std::size_t>(reply.integer());
         }
-        if (reply.is_error()) skip(names[i], {}, "its heartbeats are no sorted set");
-        auto& summary = result.emplace_back();
-        summary.service = names[i];
-        summary.instances = static_cast<std::size_t>(reply.integer());
-    }
+        return std::nullopt;
+    };
+    auto const counted = co_await exec_reads(scripts_.core().session(), counts, deadline);
+    if (counted.has_error()) co_return counted.error();
     co_return result;
 }
 

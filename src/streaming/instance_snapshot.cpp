@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "streaming/java_text.hpp"
+#include "core/java_text.hpp"
 
 namespace rollcall::streaming {
 namespace {

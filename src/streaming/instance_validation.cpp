@@ -1,7 +1,6 @@
-#include <cstddef>
 #include <string>
-#include <string_view>
 
+#include "core/checks.hpp"
 #include "core/text.hpp"
 #include "streaming/instance_names.hpp"
 
@@ -13,44 +12,10 @@
 namespace rollcall::streaming {
 namespace {
 
-constexpr std::size_t max_host_size = 253;  // Of a domain name.
-constexpr int max_port = 65'535;
-
-void check_host(std::string_view host) {
-    constexpr std::string_view field = "host";
-    if (is_blank(host)) refuse(field, host, "must not be empty or blank");
-    if (host.size() > max_host_size) {
-        refuse(field, host, "must not be longer than " + std::to_string(max_host_size) + " bytes");
-    }
-    if (!is_utf8(host)) refuse(field, host, "must be UTF-8");
-    for (std::size_t at = 0; at < host.size();) {
-        auto const c = next_code_point(host, at);
-        if (is_white_space(c)) refuse(field, host, "must not contain white space");
-        if (is_control(c)) refuse(field, host, "must not contain control characters");
-    }
-    if (host.find_first_of("[]") != std::string_view::npos) {
-        refuse(field, host, "must not contain brackets: write an IPv6 address without them");
-    }
-    if (host.find_first_of("/\\?#@") != std::string_view::npos) {
-        refuse(field, host, "must be a name or an address, without any of / \\ ? # @");
-    }
-    if (auto const colon = host.find(':');
-        colon != std::string_view::npos && host.find(':', colon + 1) == std::string_view::npos) {
-        refuse(field, host, "must not carry a port");
-    }
-}
-
-void check_port(int port) {
-    if (port < 0 || port > max_port) refuse("port", port, "must be between 0 and 65535");
-}
-
 void check_metadata(Metadata const& metadata) {
-    for (auto const& [key, value] : metadata) {
-        if (!is_utf8(key)) refuse("metadata key", key, "must be UTF-8");
-        if (!is_utf8(value)) refuse("metadata value", value, "must be UTF-8");
-        if (key == "@class") {
-            refuse("metadata key", key, "must not be @class, which messages use for themselves");
-        }
+    check_metadata_text(metadata);
+    if (metadata.contains("@class")) {
+        refuse("metadata key", "@class", "must not be @class, which messages use for themselves");
     }
     auto const size = InstanceEntryCodec::metadata_json(metadata).size();
     if (size > InstanceEntryCodec::max_metadata_size) {

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/java_text.hpp"
 #include "core/text.hpp"
-#include "streaming/java_text.hpp"
 #include "streaming/json_parsing.hpp"
 
 namespace rollcall::streaming {

@@ -2,8 +2,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "registry/outcome.hpp"
 #include "streaming/instance_reader.hpp"
-#include "streaming/outcome.hpp"
 #include "streaming/registry_lua_script_executor.hpp"
 
 #include "rollcall/streaming/registry_admin_service.hpp"

@@ -6,11 +6,11 @@
 #include <stdexcept>
 #include <utility>
 
+#include "registry/outcome.hpp"
 #include "registry/sweeper.hpp"
 #include "streaming/event_text.hpp"
 #include "streaming/heartbeat_batch.hpp"
 #include "streaming/instance_names.hpp"
-#include "streaming/outcome.hpp"
 #include "streaming/registry_lua_script_executor.hpp"
 #include "streaming/streaming_port.hpp"
 

@@ -3,11 +3,11 @@
 #include <utility>
 
 #include "core/text.hpp"
+#include "registry/outcome.hpp"
 #include "streaming/expiry_sweep.hpp"
 #include "streaming/health_figures.hpp"
 #include "streaming/instance_details.hpp"
 #include "streaming/instance_reader.hpp"
-#include "streaming/outcome.hpp"
 #include "streaming/registry_lua_script_executor.hpp"
 
 namespace rollcall::streaming {

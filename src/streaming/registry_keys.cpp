@@ -1,9 +1,9 @@
 #include "rollcall/streaming/registry_keys.hpp"
 
 #include <algorithm>
-#include <initializer_list>
 #include <vector>
 
+#include "core/checks.hpp"
 #include "core/text.hpp"
 
 namespace rollcall::streaming {
@@ -27,13 +27,10 @@ std::string sanitize(std::string_view name) {
 }
 
 std::string validate_and_sanitize(std::string_view field, std::string_view name) {
-    if (is_blank(name)) refuse(field, name, "must not be empty or blank");
-    if (name.size() > RegistryKeys::max_name_size) {
-        refuse(field, name,
-               "must not be longer than " + std::to_string(RegistryKeys::max_name_size) + " bytes");
-    }
+    check_not_blank(field, name);
+    check_size(field, name, RegistryKeys::max_name_size);
     if (name.find('\0') != std::string_view::npos) refuse(field, name, "must not contain NUL");
-    if (!is_utf8(name)) refuse(field, name, "must be UTF-8");
+    check_utf8(field, name);
     return sanitize(name);
 }
 
@@ -42,17 +39,8 @@ bool is_safe(std::string_view name) noexcept {
 }
 
 void check_part(std::string_view field, std::string_view part) {
-    if (is_blank(part)) refuse(field, part, "must not be empty or blank");
-    if (part.find(':') != std::string_view::npos) refuse(field, part, "must not contain ':'");
-}
-
-std::string join(std::initializer_list<std::string_view> parts) {
-    std::size_t size = 0;
-    for (auto const part : parts) size += part.size();
-    std::string out;
-    out.reserve(size);
-    for (auto const part : parts) out += part;
-    return out;
+    check_not_blank(field, part);
+    check_without(field, part, ":");
 }
 
 /// As Java's `split(":")`: empty parts at the end are dropped.
@@ -82,23 +70,23 @@ RegistryKeys::RegistryKeys(std::string_view prefix) : prefix_(trim(prefix)) {
     if (prefix_.empty()) prefix_ = blank_prefix;
 }
 
-std::string RegistryKeys::services_index() const { return join({prefix_, ":services"}); }
+std::string RegistryKeys::services_index() const { return joined({prefix_, ":services"}); }
 
 std::string RegistryKeys::heartbeats(std::string_view service_name) const {
     check_part(service_field, service_name);
-    return join({prefix_, ":services:", service_name, ":heartbeats"});
+    return joined({prefix_, ":services:", service_name, ":heartbeats"});
 }
 
 std::string RegistryKeys::instance(std::string_view service_name,
                                    std::string_view instance_id) const {
     check_part(service_field, service_name);
     check_part(id_field, instance_id);
-    return join({prefix_, ":services:", service_name, ":instance:", instance_id});
+    return joined({prefix_, ":services:", service_name, ":instance:", instance_id});
 }
 
 std::string RegistryKeys::changes(std::string_view service_name) const {
     check_part(service_field, service_name);
-    return join({prefix_, ":services:", service_name, ":changes"});
+    return joined({prefix_, ":services:", service_name, ":changes"});
 }
 
 bool RegistryKeys::is_registry_key(std::string_view key) const noexcept {
@@ -141,17 +129,10 @@ std::string RegistryKeys::validate_and_sanitize_instance_id(std::string_view id)
 
 std::string RegistryKeys::validated_prefix(std::string_view prefix) {
     constexpr std::string_view field = "key prefix";
-    if (is_blank(prefix)) refuse(field, prefix, "must not be empty or blank");
-    if (prefix.size() > max_name_size) {
-        refuse(field, prefix,
-               "must not be longer than " + std::to_string(max_name_size) + " bytes");
-    }
-    if (!is_utf8(prefix)) refuse(field, prefix, "must be UTF-8");
-    for (std::size_t at = 0; at < prefix.size();) {
-        auto const c = next_code_point(prefix, at);
-        if (is_white_space(c)) refuse(field, prefix, "must not contain white space");
-        if (is_control(c)) refuse(field, prefix, "must not contain control characters");
-    }
+    check_not_blank(field, prefix);
+    check_size(field, prefix, max_name_size);
+    check_utf8(field, prefix);
+    check_one_word(field, prefix);
     return std::string{prefix};
 }
 

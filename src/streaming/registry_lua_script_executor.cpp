@@ -19,17 +19,6 @@ using Common = RegistryLuaScriptExecutor::Common;
 
 std::string text_of(GivenTime const& now) { return now ? std::to_string(now->count()) : ""; }
 
-std::string subject(std::string_view verb, std::string_view service, std::string_view id = {}) {
-    std::string text{verb};
-    text.append(" ").append(service);
-    if (!id.empty()) text.append("/").append(id);
-    return text;
-}
-
-Failure odd_reply(std::string what) {
-    return {errc::unexpected_reply, std::move(what) + ": the script's reply has another shape"};
-}
-
 HashFields fields_of(Value hash) {
     HashFields fields;
     fields.reserve(hash.size() / 2);
@@ -342,12 +331,8 @@ Task<Result<bool>> RegistryLuaScriptExecutor::execute_remove_phantom(std::string
 }
 
 void RegistryLuaScriptExecutor::note_refused(std::string_view service, std::string_view why) const {
-    bool const channel = why.find("channel") != std::string_view::npos;
-    std::string text{"done, but not announced on channel "};
-    text.append(ServiceKeys{common_.prefix, service}.changes()).append(": the user lacks the ACL ");
-    text.append(channel ? "rule &" + common_.prefix + ":services:*:changes" : "rule +publish");
-    text.append(" (").append(why).append(")");
-    core_->log().write(LogLevel::warning, "not-announced", text);
+    rollcall::note_refused(core_->log(), ServiceKeys{common_.prefix, service}.changes(),
+                           common_.prefix + ":services:*:changes", why);
 }
 
 }  // namespace rollcall::streaming

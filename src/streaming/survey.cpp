@@ -8,6 +8,7 @@
 
 #include "core/protocol_table.hpp"
 #include "registry/exchange.hpp"
+#include "registry/key_scan.hpp"
 #include "streaming/service_keys.hpp"
 
 namespace rollcall::streaming {
@@ -22,15 +23,6 @@ bool is_wrong_type(Failure const& failure) {
     return failure.detail().find("WRONGTYPE") != std::string::npos;
 }
 
-std::string escaped_for_match(std::string_view text) {
-    std::string pattern;
-    for (char const c : text) {
-        if (std::string_view{"*?[]^\\"}.find(c) != std::string_view::npos) pattern += '\\';
-        pattern += c;
-    }
-    return pattern;
-}
-
 /// Puts the services and instances that keys of the prefix speak of into the survey.
 void note_key(RegistryKeys const& keys, std::string_view key, Survey& survey) {
     if (auto const service = keys.service_of_heartbeats_key(key)) {
@@ -42,33 +34,15 @@ void note_key(RegistryKeys const& keys, std::string_view key, Survey& survey) {
     if (service && id) survey.services[*service].entries[*std::move(id)];
 }
 
-/// Spends part of the time on a search through all keys, since only that finds Hashes that no
-/// sorted set names.
+/// Only a search through all keys finds Hashes that no sorted set names.
 Task<Result<void>> scan(RegistryLuaScriptExecutor const& scripts, Survey& survey,
                         Deadline deadline) {
-    auto const start = std::chrono::steady_clock::now();
-    auto const last = start + (deadline - start) / 2;
     auto const pattern = escaped_for_match(scripts.keys().prefix()) + ":services:*";
-    std::string cursor = "0";
-    do {
-        Request request;
-        redis::Response response;
-        std::array<std::string_view, 5> const arguments{cursor, "MATCH", pattern, "COUNT", "1000"};
-        request.push("SCAN", arguments);
-        auto const outcome = co_await scripts.core().session().exec(request, response, deadline);
-        if (outcome.has_error()) co_return outcome.error();
-        auto const reply = response[0];
-        if (reply.is_error()) {
-            survey.not_scanned = reply.text();
-            co_return Result<void>{};
-        }
-        for (auto const key : reply[1]) note_key(scripts.keys(), key.text(), survey);
-        cursor = reply[0].text();
-        if (std::chrono::steady_clock::now() > last) {
-            survey.complete = cursor == "0";
-            break;
-        }
-    } while (cursor != "0");
+    auto const on_key = [&](std::string_view key) { note_key(scripts.keys(), key, survey); };
+    auto const scan = co_await scan_keys(scripts.core().session(), pattern, on_key, deadline);
+    if (scan.has_error()) co_return scan.error();
+    survey.complete = scan->complete;
+    survey.not_scanned = scan->refused;
     co_return Result<void>{};
 }
 

@@ -194,10 +194,10 @@ private:
         } else {
             fail("unknown type `" + given[1] + '`');
         }
-        static constexpr std::array<std::string_view, 15> ttls{
-            "-", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "60", "90", "600", "3600"};
+        static constexpr std::array<std::string_view, 16> ttls{
+            "-", "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "60", "90", "600", "3600"};
         if (std::find(ttls.begin(), ttls.end(), given[2]) == ttls.end()) {
-            fail("`" + given[2] + "` is no TTL, neither `-` nor 1…10 nor 60, 90, 600 or 3600");
+            fail("`" + given[2] + "` is no TTL, neither `-` nor 0…10 nor 60, 90, 600 or 3600");
         }
         value.ttl = given[2];
         if (!step().changed.emplace(given[0], std::move(value)).second) fail("a key twice");

@@ -9,9 +9,10 @@ namespace {
 
 /// Number of arguments behind the reason, by kind of difference.
 std::map<std::string, std::size_t, std::less<>> const difference_arity{
-    {"keeps_field", 2}, {"keeps_key", 1},     {"field", 3},        {"field_now", 2},
-    {"expires", 2},     {"member_now", 2},    {"no_member", 2},    {"no_key", 1},
-    {"no_message", 0},  {"message_first", 2}, {"message_last", 2}, {"message_text", 2},
+    {"keeps_field", 2},  {"keeps_key", 1},    {"field", 3},      {"field_now", 2},
+    {"field_lease", 2},  {"no_field", 2},     {"expires", 2},    {"member_now", 2},
+    {"no_member", 2},    {"no_key", 1},       {"no_message", 0}, {"message_first", 2},
+    {"message_last", 2}, {"message_text", 2},
 };
 
 class PlanReader {
@@ -58,7 +59,8 @@ private:
     }
 
     static std::string expanded(std::string const& text) {
-        return text.starts_with("P:") ? std::string{recorded_prefix} + text.substr(1) : text;
+        if (text.starts_with("P:")) return std::string{recorded_prefix} + text.substr(1);
+        return text.starts_with("N:") ? std::string{recorded_namespace} + text.substr(1) : text;
     }
 
     void take(Record const& record) {
@@ -144,6 +146,8 @@ private:
             step().known_input = true;
         } else if (record.word == "known" && given[0] == "heartbeat") {
             step().known_heartbeat = true;
+        } else if (record.word == "known" && given[0] == "deregistered") {
+            step().known_deregistered = true;
         } else {
             fail("unknown record `" + record.word + ' ' + given[0] + '`');
         }
@@ -246,6 +250,10 @@ private:
             fields[field] = arguments_[2];
         } else if (kind == "field_now") {
             fields[field] = now_mark;
+        } else if (kind == "field_lease") {
+            fields[field] = lease_mark(before_.at(arguments_[0]).expiry.value);
+        } else if (kind == "no_field") {
+            fields.erase(field);
         } else {
             auto const old = before_.find(arguments_[0]);
             if (old == before_.end() || !old->second.fields.contains(field)) {

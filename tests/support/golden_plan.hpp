@@ -32,6 +32,7 @@ struct StepPlan {
     bool known_state = false;      ///< The provider registered the instance as it was stored.
     bool known_input = false;      ///< The provider registered the instance that it is now given.
     bool known_heartbeat = false;  ///< …and has just sent a heartbeat for it.
+    bool known_deregistered = false;  ///< The input was registered and deregistered before.
     std::vector<std::pair<std::string, std::string>> inputs;  ///< Service and id, from the state.
     std::string input_id;
     std::string input_ephemeral;

@@ -1,6 +1,8 @@
 #include "support/golden_state.hpp"
 
 #include <algorithm>
+#include <cctype>
+#include <iterator>
 #include <set>
 #include <stdexcept>
 #include <utility>
@@ -8,6 +10,8 @@
 namespace rollcall::test::golden {
 
 namespace {
+
+constexpr std::string_view prefixes[] = {recorded_prefix, recorded_namespace};
 
 constexpr std::string_view ms_mark = "{{ms}}";
 constexpr std::string_view metrics_mark = "{{metrics}}";
@@ -24,8 +28,15 @@ long long lag_of(std::string_view field) {
     throw std::invalid_argument{"a time in the unexpected field " + std::string{field}};
 }
 
+/// How long before `now` the seconds of a loaded state were written.
+constexpr long long lag_of_seconds = 7;
+
+/// A TTL that is recorded as 0: TTL rounds what is left of a lease.
+constexpr long long last_half_second = 450;
+
 Expiry placed_expiry(std::string const& ttl, long long now) {
     if (ttl == "-") return {};
+    if (ttl == "0") return Expiry::at(now + last_half_second);
     if (ttl == "60") return Expiry::at(now + 45'000);
     if (ttl == "90") return Expiry::at(now + 75'000);
     if (ttl == "600") return Expiry::at(now + 500'000);
@@ -53,6 +64,12 @@ Times placed_scores(Content const& set, Ages const& ages, long long now) {
     return times;
 }
 
+std::string in_upper_case(std::string word) {
+    std::transform(word.begin(), word.end(), word.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+    return word;
+}
+
 /// What the recorded scripts of a step wrote.
 struct Writes {
     std::set<std::pair<std::string, std::string>> fields;      ///< Key and field.
@@ -64,14 +81,15 @@ Writes writes_of(Step const& step) {
     Writes writes;
     for (auto const& command : step.commands) {
         for (auto const& words : command.lua) {
-            if (words[0] == "HSET") {
+            auto const name = in_upper_case(words[0]);
+            if (name == "HSET" || name == "HMSET") {
                 for (std::size_t i = 2; i < words.size(); i += 2) {
                     writes.fields.emplace(words[1], words[i]);
                 }
-            } else if (words[0] == "ZADD") {
+            } else if (name == "ZADD") {
                 std::erase(writes.members, std::pair{words[1], words[3]});
                 writes.members.emplace_back(words[1], words[3]);
-            } else if (words[0] == "EXPIRE") {
+            } else if (name == "EXPIRE") {
                 writes.ttls[words[1]] = std::stoll(words[2]);
             }
         }
@@ -205,6 +223,9 @@ LiveKeys place(RecordedKeys const& keys, Ages const& ages, long long now) {
         auto const time = times.find(instance_of(key));
         for (auto& [field, text] : live.fields) {
             if (text == metrics_mark) text = some_metrics;
+            if (auto const offset = offset_of_second(text)) {
+                text = std::to_string(now / 1'000 - lag_of_seconds + *offset);
+            }
             if (text != ms_mark) continue;
             auto const heartbeat = time != times.end() ? time->second : now - ages.newest;
             text = std::to_string(heartbeat - lag_of(field));
@@ -241,6 +262,19 @@ LiveKeys advance(LiveKeys keys, Recording const& recording, std::size_t index) {
     return keys;
 }
 
+void settle(LiveKeys& keys, long long now) {
+    for (auto& [key, live] : keys) {
+        if (live.expiry.kind == Expiry::Kind::set_in_step) {
+            auto const seconds = live.expiry.value;
+            live.expiry = Expiry::at(now + (seconds == 0 ? last_half_second : seconds * 1'000));
+        }
+        for (auto& [field, text] : live.fields) {
+            auto const offset = offset_of_second(text);
+            if (offset) text = std::to_string(now / 1'000 + *offset);
+        }
+    }
+}
+
 long long redis_time(RedisClient& redis) {
     auto const reply = redis.must({"TIME"});
     return std::stoll(reply.elements.at(0).text) * 1'000 +
@@ -272,11 +306,14 @@ void load(RedisClient& redis, LiveKeys const& keys) {
     }
 }
 
-LiveKeys read(RedisClient& redis, std::string_view prefix) {
-    auto const exempt = std::string{prefix} + ":rollcall:";
+LiveKeys read(RedisClient& redis) {
     LiveKeys keys;
     for (auto const& key : redis.must({"KEYS", "*"}).texts()) {
-        if (!key.starts_with(exempt)) keys.emplace(key, read_key(redis, key));
+        bool const is_ours =
+            std::any_of(std::begin(prefixes), std::end(prefixes), [&](std::string_view prefix) {
+                return key.starts_with(std::string{prefix} + ":rollcall:");
+            });
+        if (!is_ours) keys.emplace(key, read_key(redis, key));
     }
     return keys;
 }

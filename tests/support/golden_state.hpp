@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,9 +14,19 @@
 namespace rollcall::test::golden {
 
 inline constexpr std::string_view recorded_prefix = "redis_streaming_registry";
+inline constexpr std::string_view recorded_namespace = "cosky-{default}";
 
 /// Stands in an expected value for a time of the step that is played.
 inline constexpr std::string_view now_mark = "{{now}}";
+
+/// `{{sec}}` or `{{sec+N}}`: epoch seconds of the step that is played, plus N. Gives N.
+std::optional<long long> offset_of_second(std::string_view mark);
+
+/// Stands in an expected value for the epoch second in which a lease ends, as far as whole seconds
+/// can tell: TTL is rounded and TIME cut off.
+std::string lease_mark(long long epoch_ms);
+std::optional<long long> leased_until(std::string_view mark);
+bool is_end_of_lease(std::string_view seconds, long long epoch_ms);
 
 /// When a key goes away by itself.
 struct Expiry {
@@ -31,7 +42,8 @@ struct Expiry {
     friend bool operator==(Expiry const&, Expiry const&) = default;
 };
 
-/// A key with values in place of `{{ms}}`: times, or `now_mark` where only the step is known.
+/// A key with values in place of `{{ms}}` and `{{sec}}`: times, or marks where only the step is
+/// known.
 struct LiveKey : Content {
     Expiry expiry;
 
@@ -53,6 +65,9 @@ LiveKeys place(RecordedKeys const& keys, Ages const& ages, long long now);
 /// What the recorded commands of step `index` make of any state, not only of the recorded one:
 /// fields and members that the step did not touch keep what they have.
 LiveKeys advance(LiveKeys keys, Recording const& recording, std::size_t index);
+
+/// Makes times of a step that begins at `now` of the marks that `advance` has left.
+void settle(LiveKeys& keys, long long now);
 
 struct Actual {
     LiveKeys keys;
@@ -77,13 +92,17 @@ struct Window {
 std::vector<std::string> compare(Expectation const& expected, Actual const& actual,
                                  Window const& window);
 
+/// Whether a result is the expected one, where `{{sec+N}}` stands for the end of some lease in
+/// `state`, whatever N: that says how long the key had lived in the recording.
+bool same_result(std::string_view expected, std::string_view actual, LiveKeys const& state);
+
 long long redis_time(RedisClient& redis);
 
-/// Replaces everything in Redis by `keys`, which must not hold `now_mark`.
+/// Replaces everything in Redis by `keys`, which must not hold marks.
 void load(RedisClient& redis, LiveKeys const& keys);
 
 /// All keys but our own, `<prefix>:rollcall:*`, which the recorded programs do not have.
-LiveKeys read(RedisClient& redis, std::string_view prefix = recorded_prefix);
+LiveKeys read(RedisClient& redis);
 
 /// The id in `P:services:S:instance:I`, else empty.
 std::string instance_of(std::string_view key);

@@ -37,27 +37,6 @@ std::vector<Told> told(std::vector<Listener::Message> const& messages) {
     return result;
 }
 
-LogCallback LogBook::callback() {
-    return [state = state_](LogLevel, std::string_view text) {
-        std::lock_guard const lock{state->mutex};
-        state->lines.emplace_back(text);
-    };
-}
-
-std::vector<std::string> LogBook::lines() const {
-    std::lock_guard const lock{state_->mutex};
-    return state_->lines;
-}
-
-std::size_t LogBook::count(std::string_view part) const {
-    auto const all = lines();
-    return static_cast<std::size_t>(std::count_if(
-        all.begin(), all.end(),
-        [&](std::string const& line) { return line.find(part) != std::string::npos; }));
-}
-
-bool LogBook::has(std::string_view part) const { return count(part) > 0; }
-
 std::vector<std::string> ids_of(Instances const& instances) {
     std::vector<std::string> ids;
     for (auto const& instance : instances) ids.push_back(instance.instance_id);

@@ -2,8 +2,6 @@
 
 #include <boost/json/value.hpp>
 #include <map>
-#include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,6 +9,7 @@
 
 #include "integration/redis/fixture.hpp"
 #include "redis/script.hpp"
+#include "support/log_book.hpp"
 #include "support/redis_server.hpp"
 
 #include "rollcall/streaming.hpp"
@@ -21,6 +20,7 @@ using namespace std::chrono_literals;
 using rollcall::test::connect_to;
 using rollcall::test::eventually;
 using rollcall::test::Listener;
+using rollcall::test::LogBook;
 using rollcall::test::RedisClient;
 using rollcall::test::RedisServer;
 using rollcall::test::WithRedis;
@@ -53,22 +53,6 @@ struct Told {
 };
 std::ostream& operator<<(std::ostream& out, Told const& told);
 std::vector<Told> told(std::vector<Listener::Message> const& messages);
-
-/// Collects what a client logs.
-class LogBook {
-public:
-    LogCallback callback();
-    std::vector<std::string> lines() const;
-    bool has(std::string_view part) const;
-    std::size_t count(std::string_view part) const;
-
-private:
-    struct State {
-        mutable std::mutex mutex;
-        std::vector<std::string> lines;
-    };
-    std::shared_ptr<State> state_ = std::make_shared<State>();
-};
 
 inline ServiceInstance an_instance(std::string service, std::string id) {
     ServiceInstance result;

@@ -202,7 +202,7 @@ TEST_F(Provider, Defect12_AndDefect13_WhatADocumentNamesAsNullIsGone) {
         eval(redis(), scripts::register_instance,
              {index_key(), heartbeats_key("orders"), instance_key("orders", "o-1")},
              {"orders", "o-1", "", R"({"host":"h","port":1,"metadata":null,"ephemeral":null})",
-              "90", channel_of("orders"), "\",\"timestamp\":"});
+              "90", channel_of("orders"), R"(","timestamp":)"});
     ASSERT_FALSE(done.is_error()) << done.text;
     auto const stored = hash("orders", "o-1");
     EXPECT_FALSE(stored.contains("metadata")) << "12";

@@ -115,5 +115,15 @@ TEST(Refuse, NamesFieldValueAndRule) {
     }
 }
 
+TEST(LowerCase, ChangesAsciiLettersAlone) {
+    EXPECT_EQ(lower_case("HTTP-2_Zz@[`{É"), "http-2_zz@[`{É");
+    EXPECT_EQ(lower_case(""), "");
+}
+
+TEST(Joined, IsAllPartsInOrder) {
+    EXPECT_EQ(joined({"a", "", "b:", "c"}), "ab:c");
+    EXPECT_EQ(joined({}), "");
+}
+
 }  // namespace
 }  // namespace rollcall

@@ -1,32 +1,20 @@
 #pragma once
 
-#include <boost/json/object.hpp>
-#include <boost/json/value.hpp>
 #include <string>
 #include <string_view>
 
-#include "rollcall/instance.hpp"
+#include "support/vectors.hpp"
 
 namespace rollcall::streaming::test {
 
 namespace json = boost::json;
+using rollcall::test::instance;
+using rollcall::test::metadata;
+using rollcall::test::text;
 
-/// The rows of one section of `tests/data/streaming/<file>.json`. Fails the test, and gives none,
-/// when there is no such section.
-json::array rows(std::string_view file, std::string_view section);
-
-/// A text of the data files: a string, or parts with repetitions.
-std::string text(json::value const& value);
-
-/// Member `name` as text; `otherwise` when it is missing or null.
-std::string text(json::object const& row, std::string_view name, std::string_view otherwise = "");
-
-Metadata metadata(json::value const& value);
-
-/// `row`'s members over the defaults of `ServiceInstance`.
-ServiceInstance instance(json::object const& row);
+/// The rows of one section of `tests/data/streaming/<file>.json`.
+inline json::array rows(std::string_view file, std::string_view section) {
+    return rollcall::test::rows("streaming/" + std::string{file}, section);
+}
 
 }  // namespace rollcall::streaming::test
-
-// For the trace of a failure: which row it was, as far as a line can tell.
-#define TRACE_ROW(row) SCOPED_TRACE(::boost::json::serialize(row).substr(0, 400))

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace rollcall::streaming {
+namespace rollcall {
 
 /// A number as Java's `Double.toString` and `Float.toString` write it: `45.5`, `1.0`, `1.0E20`,
 /// `1.0E-5`, `-0.0`, `NaN`, `Infinity`; the fewest digits that give back the same number.
@@ -20,4 +20,4 @@ std::optional<std::int64_t> parse_java_long(std::string_view text) noexcept;
 /// As Java's `Boolean.parseBoolean`: `true`, ignoring case; anything else is false.
 bool parse_java_bool(std::string_view text) noexcept;
 
-}  // namespace rollcall::streaming
+}  // namespace rollcall

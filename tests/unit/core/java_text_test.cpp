@@ -1,4 +1,4 @@
-#include "streaming/java_text.hpp"
+#include "core/java_text.hpp"
 
 #include <bit>
 #include <boost/json/serialize.hpp>
@@ -9,16 +9,16 @@
 #include <random>
 #include <string>
 
-#include "unit/streaming/vectors.hpp"
+#include "support/vectors.hpp"
 
-namespace rollcall::streaming {
+namespace rollcall {
 namespace {
 
 using test::rows;
 using test::text;
 
 TEST(JavaText, OfDoubles) {
-    for (auto const& value : rows("java_numbers", "doubles")) {
+    for (auto const& value : rows("streaming/java_numbers", "doubles")) {
         auto const& row = value.as_object();
         TRACE_ROW(row);
         EXPECT_EQ(java_text(std::strtod(text(row, "value").c_str(), nullptr)), text(row, "text"));
@@ -26,7 +26,7 @@ TEST(JavaText, OfDoubles) {
 }
 
 TEST(JavaText, OfFloats) {
-    for (auto const& value : rows("java_numbers", "floats")) {
+    for (auto const& value : rows("streaming/java_numbers", "floats")) {
         auto const& row = value.as_object();
         TRACE_ROW(row);
         EXPECT_EQ(java_text(std::strtof(text(row, "value").c_str(), nullptr)), text(row, "text"));
@@ -75,4 +75,4 @@ TEST(ParseJavaBool, IsTrueForTrueAlone) {
 }
 
 }  // namespace
-}  // namespace rollcall::streaming
+}  // namespace rollcall

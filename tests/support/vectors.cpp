@@ -1,21 +1,12 @@
-#include "unit/streaming/vectors.hpp"
+#include "support/vectors.hpp"
 
 #include <boost/json/parse.hpp>
 #include <fstream>
 #include <gtest/gtest.h>
 #include <iterator>
 
-namespace rollcall::streaming::test {
+namespace rollcall::test {
 namespace {
-
-json::object load(std::string_view file) {
-    auto const path = std::string{ROLLCALL_TEST_DATA} + "/streaming/" + std::string{file} + ".json";
-    std::ifstream in{path, std::ios::binary};
-    std::string const bytes{std::istreambuf_iterator<char>{in}, {}};
-    json::parse_options options;
-    options.numbers = json::number_precision::precise;
-    return json::parse(bytes, {}, options).as_object();
-}
 
 void set(std::string& member, json::object const& row, std::string_view name) {
     if (row.contains(name)) member = text(row, name);
@@ -31,9 +22,18 @@ void set(bool& member, json::object const& row, std::string_view name) {
 
 }  // namespace
 
+json::value document(std::string_view file) {
+    auto const path = std::string{ROLLCALL_TEST_DATA} + '/' + std::string{file} + ".json";
+    std::ifstream in{path, std::ios::binary};
+    std::string const bytes{std::istreambuf_iterator<char>{in}, {}};
+    json::parse_options options;
+    options.numbers = json::number_precision::precise;
+    return json::parse(bytes, {}, options);
+}
+
 json::array rows(std::string_view file, std::string_view section) {
-    auto const document = load(file);
-    auto const* const value = document.if_contains(section);
+    auto const whole = document(file);
+    auto const* const value = whole.as_object().if_contains(section);
     if (!value || value->as_array().empty()) {
         ADD_FAILURE() << file << " has no section " << section;
         return {};
@@ -83,4 +83,4 @@ ServiceInstance instance(json::object const& row) {
     return result;
 }
 
-}  // namespace rollcall::streaming::test
+}  // namespace rollcall::test

@@ -1,4 +1,4 @@
-#include "streaming/java_text.hpp"
+#include "core/java_text.hpp"
 
 #include <charconv>
 #include <cmath>
@@ -7,7 +7,7 @@
 
 #include "core/protocol_table.hpp"
 
-namespace rollcall::streaming {
+namespace rollcall {
 namespace {
 
 /// A finite number above zero: `digits[0].digits[1…] × 10^exponent`.
@@ -89,4 +89,4 @@ bool parse_java_bool(std::string_view text) noexcept {
     return text == "true" || equal_ignoring_case(text, "true");
 }
 
-}  // namespace rollcall::streaming
+}  // namespace rollcall

@@ -5,7 +5,7 @@
 
 #include "core/result.hpp"
 
-namespace rollcall::streaming {
+namespace rollcall {
 
 /// What the two forms of a public operation make of its result: the plain one throws `Error`, the
 /// one with a code reports through it and gives an empty value.
@@ -24,4 +24,4 @@ T outcome(Result<T>&& result, std::error_code& error) {
     return *std::move(result);
 }
 
-}  // namespace rollcall::streaming
+}  // namespace rollcall

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include "rollcall/instance.hpp"
+
+namespace rollcall {
+
+// What every layout asks of the names, addresses and metadata that callers give. Each function
+// throws `std::invalid_argument`, as `refuse` makes it, unless what it is called after holds.
+
+void check_not_blank(std::string_view field, std::string_view text);
+void check_size(std::string_view field, std::string_view text, std::size_t max_bytes);
+void check_utf8(std::string_view field, std::string_view text);
+void check_no_controls(std::string_view field, std::string_view text);
+/// Neither white space nor control characters.
+void check_one_word(std::string_view field, std::string_view text);
+/// None of these ASCII characters.
+void check_without(std::string_view field, std::string_view text, std::string_view characters);
+
+/// A name or an address, IPv6 without brackets, and no other part of a URI.
+void check_host(std::string_view host);
+/// 0…65535.
+void check_port(int port);
+/// Keys and values are UTF-8.
+void check_metadata_text(Metadata const& metadata);
+
+}  // namespace rollcall
