@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# check.sh PROVIDER CONSUMER: both work while Redis is there, and end in order where it is not.
+# check.sh PROVIDER CONSUMER [SOURCE…]: both work while Redis is there, and end in order where it is
+# not; README quotes the sources.
 set -euo pipefail
 provider=$1 consumer=$2
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -23,7 +24,7 @@ stop_redis() {
 
 until_consumer_prints() {
   local printed
-  for ((i = 0; i < 200; ++i)); do
+  for ((i = 0; i < 400; ++i)); do
     printed=$("$consumer" 2>/dev/null) && [[ $printed == "$1" ]] && return
     sleep 0.05
   done
@@ -43,7 +44,7 @@ fails_in_order() {  # fails_in_order COMMAND…: a message and code 1, not an ab
   [[ $code == 1 && $said == *r:\ * ]] || fail "$* ended with $code: $said"
 }
 
-for source in provider consumer; do
+for source in "${@:3}"; do
   [[ $(<"$here/../README.md") == *"$(<"$here/$source.cpp")"* ]] ||
     fail "README.md does not quote examples/$source.cpp as it is"
 done

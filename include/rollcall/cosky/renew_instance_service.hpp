@@ -1,0 +1,47 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "rollcall/cosky/config.hpp"
+#include "rollcall/cosky/service_registry.hpp"
+
+#pragma GCC visibility push(default)
+
+namespace rollcall::cosky {
+
+/// Keeps alive what a registry has registered as ephemeral, in rounds on a thread of its own.
+/// Source: seed 003, "RenewInstanceService".
+///
+/// Rounds never overlap: one that takes longer than the period delays the next. A failure concerns
+/// its instance only.
+/// Thread safety: all members from any thread, destruction aside.
+/// Lifetime: the registry must outlive it. Destroying it stops it.
+/// Fork: a child has no rounds; destroying it there touches nothing.
+class RenewInstanceService {
+public:
+    /// Called for each instance of a round that was renewed or registered again, on the thread of
+    /// the rounds. What it throws is caught.
+    using Hook = std::function<void(RenewedInstance const&)>;
+
+    /// Errors: `std::invalid_argument` for a period that is not positive or not shorter than the
+    /// registry's `instance_ttl`, or a negative delay.
+    explicit RenewInstanceService(ServiceRegistry& registry, RenewProperties properties = {},
+                                  Hook hook = {});
+    ~RenewInstanceService();
+    RenewInstanceService(RenewInstanceService const&) = delete;
+    RenewInstanceService& operator=(RenewInstanceService const&) = delete;
+
+    void start();  ///< Idempotent; may follow a stop.
+    /// Waits for a round that is going on. Idempotent; deregisters nothing.
+    void stop() noexcept;
+    bool is_running() const noexcept;
+
+private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace rollcall::cosky
+
+#pragma GCC visibility pop

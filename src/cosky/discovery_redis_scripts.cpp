@@ -1,0 +1,308 @@
+#include "cosky/discovery_redis_scripts.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "cosky/scripts.hpp"
+#include "registry/script_calls.hpp"
+
+#include "rollcall/cosky/discovery_key_generator.hpp"
+#include "rollcall/cosky/service_instance_codec.hpp"
+
+namespace rollcall::cosky {
+namespace {
+
+using redis::Request;
+using redis::Value;
+
+std::vector<std::string_view> views(std::vector<std::string> const& texts) {
+    return {texts.begin(), texts.end()};
+}
+
+void note_refused(redis::ClientCore const& core, std::string_view ns, std::string_view why) {
+    std::string const all{ns};
+    rollcall::note_refused(core.log(),
+                           DiscoveryKeyGenerator::service_idx_key(ns) + " or " +
+                               DiscoveryKeyGenerator::instance_key_prefix(ns) + "…",
+                           all + ":*", why);
+}
+
+/// The reply of scripts that write: a number, or that and why a message was refused.
+Result<Written> read_written(redis::ClientCore const& core, std::string_view ns, std::string what,
+                             Value reply) {
+    if (reply.is_error()) return redis::failure_of(reply, what);
+    bool const refused = reply.is_aggregate();
+    if (refused && reply.size() != 2) return odd_reply(std::move(what));
+    Written written;
+    written.existed = (refused ? reply[0] : reply).integer() == 1;
+    written.announced = !refused;
+    if (refused) note_refused(core, ns, reply[1].text());
+    return written;
+}
+
+Lease lease_of(std::int64_t reply) {
+    switch (reply) {
+        case 1:
+            return Lease::renewed;
+        case 0:
+            return Lease::ending;
+        case -1:
+            return Lease::persistent;
+        case -2:
+            return Lease::missing;
+        default:
+            return Lease::wrong_type;
+    }
+}
+
+std::vector<std::string> register_arguments(RegisterCall const& call) {
+    auto const& instance = call.instance;
+    std::vector<std::string> arguments{
+        instance.ephemeral ? std::to_string(call.lease.count()) : "-1",
+        instance.service_name,
+        instance.instance_id,
+        instance.scheme,
+        ServiceInstanceCodec::encode_host(instance.host),
+        std::to_string(instance.port),
+        std::to_string(instance.weight)};
+    arguments.reserve(arguments.size() + 2 * instance.metadata.size());
+    for (auto const& [key, value] : instance.metadata) {
+        arguments.push_back(ServiceInstanceCodec::encode_metadata_key(key));
+        arguments.push_back(value);
+    }
+    return arguments;
+}
+
+std::vector<std::string> metadata_arguments(std::string const& id, Metadata const& metadata) {
+    std::vector<std::string> arguments{id};
+    arguments.reserve(1 + 2 * metadata.size());
+    for (auto const& [key, value] : metadata) {
+        arguments.push_back(ServiceInstanceCodec::encode_metadata_key(key));
+        arguments.push_back(value);
+    }
+    return arguments;
+}
+
+struct RegisterScript {
+    redis::ClientCore const& core;
+
+    using Call = RegisterCall;
+    using Reply = Written;
+    void push(Request& request, Call const& call) const {
+        auto const arguments = register_arguments(call);
+        std::string_view const keys[] = {call.ns};
+        request.push_script(scripts::registry_register, keys, views(arguments));
+    }
+    Result<Reply> read(Call const& call, Value reply) const {
+        return read_written(
+            core, call.ns,
+            subject("register", call.instance.service_name, call.instance.instance_id), reply);
+    }
+};
+
+struct RenewScript {
+    redis::ClientCore const& core;
+
+    using Call = RenewCall;
+    using Reply = RenewReply;
+    void push(Request& request, Call const& call) const {
+        auto const lease = std::to_string(call.lease.count());
+        auto const tolerance = std::to_string(call.tolerance.count());
+        std::vector<std::string_view> arguments{lease, tolerance};
+        arguments.insert(arguments.end(), call.ids.begin(), call.ids.end());
+        std::string_view const keys[] = {call.ns};
+        request.push_script(scripts::registry_renew_batch, keys, arguments);
+    }
+    Result<Reply> read(Call const& call, Value reply) const {
+        if (reply.is_error()) return redis::failure_of(reply, subject("renew in", call.ns));
+        if (reply.size() < call.ids.size()) return odd_reply(subject("renew in", call.ns));
+        RenewReply result;
+        result.leases.reserve(call.ids.size());
+        for (auto const value : reply) {
+            if (result.leases.size() == call.ids.size()) {
+                result.announced = false;
+                note_refused(core, call.ns, value.text());
+                break;
+            }
+            result.leases.push_back(lease_of(value.integer(-3)));
+        }
+        return result;
+    }
+};
+
+}  // namespace
+
+Task<Result<redis::Response>> DiscoveryRedisScripts::run(redis::Script const& script,
+                                                         std::string const& ns,
+                                                         std::vector<std::string> arguments,
+                                                         std::string what,
+                                                         Deadline deadline) const {
+    Request request;
+    redis::Response response;
+    std::string_view const keys[] = {ns};
+    auto const argument_views = views(arguments);
+    request.push_script(script, keys, argument_views);
+    auto const outcome = co_await core_->session().exec(request, response, deadline);
+    if (outcome.has_error()) co_return outcome.error();
+    if (response[0].is_error()) co_return redis::failure_of(response[0], what);
+    co_return response;
+}
+
+Task<Result<Written>> DiscoveryRedisScripts::write(redis::Script const& script,
+                                                   std::string const& ns,
+                                                   std::vector<std::string> arguments,
+                                                   std::string what, Deadline deadline) const {
+    auto const response = co_await run(script, ns, std::move(arguments), what, deadline);
+    if (response.has_error()) co_return response.error();
+    auto written = read_written(*core_, ns, std::move(what), (*response)[0]);
+    if (written.has_value()) written->repeated = response->repeated();
+    co_return written;
+}
+
+Task<Result<Written>> DiscoveryRedisScripts::registry_register(RegisterCall const& call,
+                                                               Deadline deadline) const {
+    return execute_one(core_->session(), RegisterScript{*core_}, call, deadline);
+}
+
+Task<std::vector<Result<Written>>> DiscoveryRedisScripts::registry_register(
+    std::span<RegisterCall const> calls, Deadline deadline) const {
+    return execute_all(core_->session(), RegisterScript{*core_}, calls, deadline);
+}
+
+Task<Result<Written>> DiscoveryRedisScripts::register_telling(RegisterCall const& call,
+                                                              Deadline deadline) const {
+    RegisterScript const script{*core_};
+    auto const key = DiscoveryKeyGenerator::instance_key(call.ns, call.instance.instance_id);
+    Request request;
+    redis::Response response;
+    std::string_view const field[] = {key, "serviceId"};
+    request.push("HEXISTS", field);
+    script.push(request, call);
+    auto const outcome = co_await core_->session().exec(request, response, deadline);
+    if (outcome.has_error()) co_return outcome.error();
+    auto written = script.read(call, response[1]);
+    if (written.has_value()) {
+        written->existed = response[0].integer() == 1;
+        written->repeated = response.repeated();
+    }
+    co_return written;
+}
+
+Task<Result<Written>> DiscoveryRedisScripts::registry_deregister(std::string const& ns,
+                                                                 InstanceId const& id,
+                                                                 Deadline deadline) const {
+    std::vector<std::string> arguments{id.service, id.id};
+    return write(scripts::registry_deregister, ns, std::move(arguments),
+                 subject("deregister", id.service, id.id), deadline);
+}
+
+Task<Result<Lease>> DiscoveryRedisScripts::registry_renew(RenewCall const& call,
+                                                          Deadline deadline) const {
+    auto const what = subject("renew", call.ids.front());
+    std::vector<std::string> arguments{call.ids.front(), std::to_string(call.lease.count()),
+                                       std::to_string(call.tolerance.count())};
+    auto const response =
+        co_await run(scripts::registry_renew, call.ns, std::move(arguments), what, deadline);
+    if (response.has_error()) co_return response.error();
+    auto const reply = (*response)[0];
+    if (reply.is_aggregate()) note_refused(*core_, call.ns, reply[1].text());
+    co_return lease_of((reply.is_aggregate() ? reply[0] : reply).integer(-3));
+}
+
+Task<std::vector<Result<RenewReply>>> DiscoveryRedisScripts::registry_renew_batch(
+    std::span<RenewCall const> calls, Deadline deadline) const {
+    return execute_all(core_->session(), RenewScript{*core_}, calls, deadline);
+}
+
+Task<Result<Written>> DiscoveryRedisScripts::registry_set_metadata(std::string const& ns,
+                                                                   InstanceId const& id,
+                                                                   Metadata const& metadata,
+                                                                   Deadline deadline) const {
+    return write(scripts::registry_set_metadata, ns, metadata_arguments(id.id, metadata),
+                 subject("set metadata of", id.service, id.id), deadline);
+}
+
+Task<Result<Written>> DiscoveryRedisScripts::registry_merge_metadata(std::string const& ns,
+                                                                     InstanceId const& id,
+                                                                     Metadata const& metadata,
+                                                                     Deadline deadline) const {
+    return write(scripts::registry_update_fields, ns, metadata_arguments(id.id, metadata),
+                 subject("merge metadata of", id.service, id.id), deadline);
+}
+
+Task<Result<Written>> DiscoveryRedisScripts::registry_set_weight(std::string const& ns,
+                                                                 InstanceId const& id, int weight,
+                                                                 Deadline deadline) const {
+    std::vector<std::string> arguments{id.id, "weight", std::to_string(weight)};
+    return write(scripts::registry_update_fields, ns, std::move(arguments),
+                 subject("set weight of", id.service, id.id), deadline);
+}
+
+Task<Result<Written>> DiscoveryRedisScripts::registry_set_service(std::string const& ns,
+                                                                  std::string const& service,
+                                                                  Deadline deadline) const {
+    std::vector<std::string> arguments{service};
+    return write(scripts::registry_set_service, ns, std::move(arguments),
+                 subject("set service", service), deadline);
+}
+
+Task<Result<Written>> DiscoveryRedisScripts::registry_remove_service(std::string const& ns,
+                                                                     std::string const& service,
+                                                                     Deadline deadline) const {
+    std::vector<std::string> arguments{service};
+    return write(scripts::registry_remove_service, ns, std::move(arguments),
+                 subject("remove service", service), deadline);
+}
+
+Task<Result<void>> DiscoveryRedisScripts::service_stat(std::string const& ns,
+                                                       std::optional<std::string> const& service,
+                                                       Deadline deadline) const {
+    std::vector<std::string> arguments;
+    if (service) arguments.push_back(*service);
+    auto const response = co_await run(scripts::service_stat, ns, std::move(arguments),
+                                       subject("count instances in", ns), deadline);
+    if (response.has_error()) co_return response.error();
+    co_return Result<void>{};
+}
+
+Task<Result<std::int64_t>> DiscoveryRedisScripts::instance_count_stat(std::string const& ns,
+                                                                      Deadline deadline) const {
+    std::vector<std::string> none;
+    auto const response = co_await run(scripts::instance_count_stat, ns, std::move(none),
+                                       subject("count instances in", ns), deadline);
+    if (response.has_error()) co_return response.error();
+    co_return (*response)[0].integer();
+}
+
+Task<Result<void>> DiscoveryRedisScripts::service_topology_add(
+    std::string const& ns, std::string const& consumer, std::string const& producer,
+    std::optional<std::chrono::seconds> expire_after, Deadline deadline) const {
+    std::vector<std::string> arguments{consumer, producer};
+    if (expire_after) arguments.push_back(std::to_string(expire_after->count()));
+    auto const response = co_await run(scripts::service_topology_add, ns, std::move(arguments),
+                                       subject("add topology of", consumer), deadline);
+    if (response.has_error()) co_return response.error();
+    co_return Result<void>{};
+}
+
+Task<Result<redis::Response>> DiscoveryRedisScripts::service_topology_get(std::string const& ns,
+                                                                          Deadline deadline) const {
+    std::vector<std::string> none;
+    return run(scripts::service_topology_get, ns, std::move(none), subject("read topology of", ns),
+               deadline);
+}
+
+Task<Result<std::vector<std::string>>> DiscoveryRedisScripts::discovery_expire(
+    std::string const& ns, std::string const& service, std::span<std::string const> ids,
+    Deadline deadline) const {
+    std::vector<std::string> arguments{service};
+    arguments.insert(arguments.end(), ids.begin(), ids.end());
+    auto const response = co_await run(scripts::discovery_expire, ns, std::move(arguments),
+                                       subject("clean up", service), deadline);
+    if (response.has_error()) co_return response.error();
+    std::vector<std::string> removed;
+    for (auto const id : (*response)[0]) removed.emplace_back(id.text());
+    co_return removed;
+}
+
+}  // namespace rollcall::cosky

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/deadline.hpp"
+#include "core/result.hpp"
+#include "cosky/discovery_redis_scripts.hpp"
+#include "redis/task.hpp"
+#include "registry/layout_port.hpp"
+
+#include "rollcall/cosky/service_instance_codec.hpp"
+
+namespace rollcall::cosky {
+
+/// Reads instances with plain commands. What is listed but has expired is taken off the list and
+/// announced afterwards, as the design's readers do, unless this user or this Redis does not allow
+/// it.
+///
+/// What cannot be read as an instance is left out, counted and logged; it never spoils the others.
+/// Thread safety: the I/O thread only, construction aside.
+class InstanceReader {
+public:
+    explicit InstanceReader(DiscoveryRedisScripts const& scripts) : scripts_(scripts) {}
+
+    /// An instance with what is left of its lease, if it has one.
+    struct Listed {
+        DiscoveredInstance found = {};
+        std::optional<std::chrono::milliseconds> lease = {};
+    };
+
+    /// Sorted. Cost: one round trip.
+    Task<Result<std::vector<std::string>>> services(std::string const& ns, Deadline deadline);
+    /// Sorted, with the number of living instances. Cost: three round trips.
+    Task<Result<std::vector<ServiceSummary>>> summaries(std::string const& ns, Deadline deadline);
+    /// Sorted by id. Cost: two round trips, one more after something expired.
+    Task<Result<std::vector<Listed>>> list(std::string const& ns, std::string const& service,
+                                           Deadline deadline);
+    /// None: not listed, or expired. Cost: one round trip, one more when it expired.
+    Task<Result<std::optional<Listed>>> one(std::string const& ns, InstanceId const& id,
+                                            Deadline deadline);
+
+    /// Ids on the list of the service that have no key any more. Cost: two round trips.
+    Task<Result<std::vector<std::string>>> expired(std::string const& ns,
+                                                   std::string const& service, Deadline deadline);
+
+    std::size_t skipped() const noexcept { return skipped_; }  ///< So far, in all reads.
+
+private:
+    Task<Result<std::vector<std::string>>> members(std::string const& key, Deadline deadline);
+    std::optional<Listed> listed(std::string_view ns, std::string const& id, redis::Value hash,
+                                 redis::Value ttl, std::int64_t now);
+    Task<void> clean_up(std::string const& ns, std::string const& service,
+                        std::vector<std::string> const& expired, Deadline deadline);
+    void skip(std::string_view ns, std::string_view id, std::string_view why);
+
+    DiscoveryRedisScripts const& scripts_;
+    std::size_t skipped_ = 0;
+    /// Until when nothing is cleaned up, because Redis refused it.
+    std::chrono::steady_clock::time_point reading_only_until_ = {};
+};
+
+}  // namespace rollcall::cosky

@@ -1,0 +1,141 @@
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+#include <utility>
+
+#include "cosky/discovery_redis_scripts.hpp"
+#include "redis/request.hpp"
+#include "registry/outcome.hpp"
+
+#include "rollcall/cosky/discovery_key_generator.hpp"
+#include "rollcall/cosky/instance_id.hpp"
+#include "rollcall/cosky/namespaced.hpp"
+#include "rollcall/cosky/service_statistic.hpp"
+
+namespace rollcall::cosky {
+namespace {
+
+/// One command with a key; its reply, which is no error.
+Task<Result<redis::Response>> ask(redis::ClientCore& core, std::string_view command,
+                                  std::string key, Deadline deadline) {
+    redis::Request request;
+    redis::Response response;
+    std::array<std::string_view, 1> const arguments{key};
+    request.push(command, arguments);
+    auto const outcome = co_await core.session().exec(request, response, deadline);
+    if (outcome.has_error()) co_return outcome.error();
+    if (response[0].is_error()) co_return redis::failure_of(response[0], "read " + key);
+    co_return std::move(response);
+}
+
+std::optional<std::int32_t> count_of(std::string_view text) {
+    std::int32_t count = 0;
+    auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+    if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+    return count;
+}
+
+}  // namespace
+
+struct RedisServiceStatistic::Impl {
+    explicit Impl(std::shared_ptr<redis::ClientCore> client)
+        : core(std::move(client)), scripts(core) {}
+
+    Result<bool> count(std::string_view ns, std::optional<std::string> const& service) const;
+    Result<std::vector<ServiceStat>> stats(std::string_view ns) const;
+    Result<std::int64_t> instances(std::string_view ns) const;
+    Result<std::int64_t> services(std::string_view ns) const;
+
+    std::shared_ptr<redis::ClientCore> core;
+    DiscoveryRedisScripts scripts;
+};
+
+Result<bool> RedisServiceStatistic::Impl::count(std::string_view ns,
+                                                std::optional<std::string> const& service) const {
+    validate_namespace(ns);
+    if (service) validate_stored_name("service name", *service);
+    std::string const space{ns};
+    auto const done =
+        core->run([&] { return scripts.service_stat(space, service, core->deadline()); });
+    if (done.has_error()) return done.error();
+    return true;
+}
+
+Result<std::vector<ServiceStat>> RedisServiceStatistic::Impl::stats(std::string_view ns) const {
+    validate_namespace(ns);
+    auto const key = DiscoveryKeyGenerator::service_stat_key(ns);
+    auto const response = core->run([&] { return ask(*core, "HGETALL", key, core->deadline()); });
+    if (response.has_error()) return response.error();
+    std::vector<ServiceStat> stats;
+    auto const reply = (*response)[0];
+    for (auto at = reply.begin(); at != reply.end(); ++at) {
+        std::string name{(*at).text()};
+        if (++at == reply.end()) break;
+        if (auto const stored = count_of((*at).text())) {
+            stats.push_back({std::move(name), *stored});
+        } else {
+            core->log().write(LogLevel::warning, "left-out",
+                              "left out " + name + " of " + key + ": its count is no number");
+        }
+    }
+    std::ranges::sort(stats, {}, &ServiceStat::service_name);
+    return stats;
+}
+
+Result<std::int64_t> RedisServiceStatistic::Impl::instances(std::string_view ns) const {
+    validate_namespace(ns);
+    std::string const space{ns};
+    return core->run([&] { return scripts.instance_count_stat(space, core->deadline()); });
+}
+
+Result<std::int64_t> RedisServiceStatistic::Impl::services(std::string_view ns) const {
+    validate_namespace(ns);
+    auto const key = DiscoveryKeyGenerator::service_stat_key(ns);
+    auto const response = core->run([&] { return ask(*core, "HLEN", key, core->deadline()); });
+    if (response.has_error()) return response.error();
+    return (*response)[0].integer();
+}
+
+RedisServiceStatistic::RedisServiceStatistic(Client const& client)
+    : impl_(std::make_shared<Impl>(client.core())) {}
+
+RedisServiceStatistic::~RedisServiceStatistic() = default;
+
+void RedisServiceStatistic::stat_service(std::string_view ns) {
+    (void)outcome(impl_->count(ns, std::nullopt));
+}
+void RedisServiceStatistic::stat_service(std::string_view ns, std::error_code& error) {
+    (void)outcome(impl_->count(ns, std::nullopt), error);
+}
+void RedisServiceStatistic::stat_service(std::string_view ns, std::string_view service) {
+    (void)outcome(impl_->count(ns, std::string{service}));
+}
+void RedisServiceStatistic::stat_service(std::string_view ns, std::string_view service,
+                                         std::error_code& error) {
+    (void)outcome(impl_->count(ns, std::string{service}), error);
+}
+
+std::vector<ServiceStat> RedisServiceStatistic::service_stats(std::string_view ns) {
+    return outcome(impl_->stats(ns));
+}
+std::vector<ServiceStat> RedisServiceStatistic::service_stats(std::string_view ns,
+                                                              std::error_code& error) {
+    return outcome(impl_->stats(ns), error);
+}
+
+std::int64_t RedisServiceStatistic::instance_count(std::string_view ns) {
+    return outcome(impl_->instances(ns));
+}
+std::int64_t RedisServiceStatistic::instance_count(std::string_view ns, std::error_code& error) {
+    return outcome(impl_->instances(ns), error);
+}
+
+std::int64_t RedisServiceStatistic::count_service(std::string_view ns) {
+    return outcome(impl_->services(ns));
+}
+std::int64_t RedisServiceStatistic::count_service(std::string_view ns, std::error_code& error) {
+    return outcome(impl_->services(ns), error);
+}
+
+}  // namespace rollcall::cosky
