@@ -1,39 +1,65 @@
 #include <algorithm>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <ostream>
+#include <map>
+#include <memory>
 
 #include "recorded/operations.hpp"
 #include "support/golden_json.hpp"
 #include "support/golden_plan.hpp"
 #include "support/redis_server.hpp"
 
-/// What the design's own program did, done by ours: the same keys and messages, byte for byte, save
-/// the differences of streaming-steps.txt.
+/// What the designs' own programs did, done by ours: the same keys and messages, byte for byte,
+/// save the differences that the layout's `…-steps.txt` lists.
 namespace rollcall::test {
 namespace {
 
 using golden::Difference;
 
-constexpr int attempts = 5;
+constexpr int attempts = 8;
 
-golden::Plan const& plan() {
-    static auto const parsed =
-        golden::parse_plan(golden::read_data("streaming-steps.txt"), "streaming-steps.txt");
-    return parsed;
+/// Of a recording or a test parameter: what stands before the first `-`.
+std::string layout_of(std::string const& file) { return file.substr(0, file.find('-')); }
+
+std::string steps_file(std::string const& layout) { return layout + "-steps.txt"; }
+
+golden::Plan const& plan_of_layout(std::string const& layout) {
+    static std::map<std::string, golden::Plan> plans;
+    auto const [at, fresh] = plans.try_emplace(layout);
+    if (fresh) {
+        auto const file = steps_file(layout);
+        at->second = golden::parse_plan(golden::read_data(file), file);
+    }
+    return at->second;
 }
 
 golden::FilePlan const& plan_of(std::string const& file) {
-    auto const found = std::find_if(plan().begin(), plan().end(),
+    auto const& plan = plan_of_layout(layout_of(file));
+    auto const found = std::find_if(plan.begin(), plan.end(),
                                     [&](auto const& entry) { return entry.file == file; });
-    if (found == plan().end()) throw std::runtime_error{"no plan for " + file};
+    if (found == plan.end()) throw std::runtime_error{"no plan for " + file};
     return *found;
+}
+
+std::vector<std::string> all_recordings() {
+    std::vector<std::string> files;
+    for (auto const* layout : {"streaming", "cosky"}) {
+        auto const of_layout = golden::recordings_of(layout);
+        files.insert(files.end(), of_layout.begin(), of_layout.end());
+    }
+    return files;
 }
 
 class RecordedSteps : public testing::TestWithParam<std::string> {
 protected:
     RecordedSteps() : redis(server), listener(server) {}
 
+    std::unique_ptr<Operations> make_operations(bool auto_reregister = true) const {
+        if (layout == "cosky") return make_cosky_operations(server, file_plan);
+        return make_streaming_operations(server, file_plan, auto_reregister);
+    }
+
+    std::string const layout = layout_of(GetParam());
     golden::Recording const recording = golden::load_recording(GetParam());
     golden::FilePlan const& file_plan = plan_of(GetParam());
     RedisServer server;
@@ -57,23 +83,28 @@ protected:
         golden::Expectation expected;
         expected.keys = step_plan.prepared_in_step ? state : advance(state, recording, index);
         expected.messages = step.messages;
-        apply_differences(expected, state, step_plan, when, "streaming-steps.txt");
+        apply_differences(expected, state, step_plan, when, steps_file(layout));
 
         messages();
         window_.from = golden::redis_time(redis);
-        auto const outcome = operations.play(step, step_plan, state);
+        auto const told = operations.play(step, step_plan, state);
         window_.until = golden::redis_time(redis);
         golden::Actual const actual{golden::read(redis), messages()};
+        note_leases(state, golden::redis_time(redis));
 
         auto wrong = compare(expected, actual, window_);
-        compare_outcome(outcome, step, step_plan, when, state, wrong);
+        auto const wanted = wanted_result(step, step_plan, when);
+        if (!golden::same_result(wanted, told, state)) {
+            wrong.push_back("result: expected " + golden::in_quotes(wanted) + ", is " +
+                            golden::in_quotes(told));
+        }
         if (wrong.empty()) state = actual.keys;
         return wrong;
     }
 
     /// A machine that stood still for as long as leases and intervals last says nothing about the
     /// code.
-    bool was_too_slow() const { return window_.until - began_ > 1'000; }
+    bool was_too_slow() const { return lease_ended_ || window_.until - began_ > 1'000; }
 
     /// Puts into Redis what the recording tool, or a part that is not ours yet, did in a step.
     void play_others(std::size_t index, golden::StepPlan const& step_plan,
@@ -81,10 +112,8 @@ protected:
         auto const now = golden::redis_time(redis);
         state = index == 0 ? place(recording.before(1), step_plan.ages, now)
                            : advance(std::move(state), recording, index);
+        golden::settle(state, now);
         for (auto& [key, live] : state) {
-            if (live.expiry.kind == golden::Expiry::Kind::set_in_step) {
-                live.expiry = golden::Expiry::at(now + live.expiry.value * 1'000);
-            }
             auto const grow_older = [&](std::string& time) {
                 time = std::to_string(std::stoll(time) - step_plan.elapse);
             };
@@ -97,7 +126,7 @@ protected:
 
     /// Plays the whole recording on one set of objects, up to the first step that goes wrong.
     std::vector<std::string> play_all() {
-        Operations operations{server, file_plan};
+        auto const played = make_operations();
         golden::LiveKeys state;
         load(redis, state);
         began_ = golden::redis_time(redis);
@@ -115,7 +144,7 @@ protected:
             }
             // Leases last for the whole run, intervals only from one call to the next.
             if (file_plan.lease >= 10) began_ = window_.from;
-            auto wrong = play(operations, i, step_plan, Difference::When::in_run, state);
+            auto wrong = play(*played, i, step_plan, Difference::When::in_run, state);
             if (!wrong.empty()) {
                 wrong.insert(wrong.begin(), "step \"" + step.name + '"');
                 return wrong;
@@ -128,35 +157,31 @@ protected:
     long long began_ = 0;
 
 private:
-    static void compare_outcome(Outcome const& outcome, golden::Step const& step,
-                                golden::StepPlan const& step_plan, Difference::When when,
-                                golden::LiveKeys const& state, std::vector<std::string>& wrong) {
-        auto wanted = step_plan.result.value_or(step.result);
-        if (when == Difference::When::in_run && step_plan.result_in_run) {
-            wanted = *step_plan.result_in_run;
-        }
-        if (outcome.text != wanted) {
-            wrong.push_back("result: expected " + golden::in_quotes(wanted) + ", is " +
-                            golden::in_quotes(outcome.text));
-        }
-        if (!outcome.existed) return;
-        auto input = recorded_inputs(step, step_plan, state).at(0);
-        std::replace(input.instance_id.begin(), input.instance_id.end(), ':', '_');
-        auto const found =
-            state.find(std::string{golden::recorded_prefix} + ":services:" + input.service_name +
-                       ":instance:" + input.instance_id);
-        bool const existed = found != state.end() && found->second.fields.contains("host");
-        if (*outcome.existed != existed) {
-            wrong.push_back(std::string{"told that the instance was "} +
-                            (existed ? "not there" : "there"));
-        }
+    /// Notes whether a key of the state went by itself while the step was played and looked at.
+    void note_leases(golden::LiveKeys const& state, long long now) {
+        lease_ended_ = std::any_of(state.begin(), state.end(), [&](auto const& entry) {
+            auto const& expiry = entry.second.expiry;
+            return expiry.kind == golden::Expiry::Kind::at && expiry.value <= now;
+        });
     }
+
+    static std::string wanted_result(golden::Step const& step, golden::StepPlan const& step_plan,
+                                     Difference::When when) {
+        if (when == Difference::When::in_run && step_plan.result_in_run) {
+            return *step_plan.result_in_run;
+        }
+        return step_plan.result.value_or(step.result);
+    }
+
+    bool lease_ended_ = false;
 };
 
 TEST(RecordedPlan, HasEveryRecordingAndNoOther) {
-    std::vector<std::string> planned;
-    for (auto const& entry : plan()) planned.push_back(entry.file);
-    EXPECT_THAT(planned, testing::UnorderedElementsAreArray(golden::recordings_of("streaming")));
+    for (auto const* layout : {"streaming", "cosky"}) {
+        std::vector<std::string> planned;
+        for (auto const& entry : plan_of_layout(layout)) planned.push_back(entry.file);
+        EXPECT_THAT(planned, testing::UnorderedElementsAreArray(golden::recordings_of(layout)));
+    }
 }
 
 TEST_P(RecordedSteps, AreAllPlayedOrSaidToBeOutside) {
@@ -171,15 +196,15 @@ TEST_P(RecordedSteps, LeaveWhatWasRecordedWhenPlayedAlone) {
             SCOPED_TRACE(step.name + (step_plan->variant.empty() ? "" : ", ") + step_plan->variant);
             std::vector<std::string> wrong;
             for (int attempt = 0; attempt < attempts; ++attempt) {
-                Operations operations{server, file_plan, step_plan->auto_reregister};
+                auto const played = make_operations(step_plan->auto_reregister);
                 auto const keys = recording.before(step_plan->prepared_in_step ? i + 1 : i);
-                operations.prepare(step, *step_plan,
-                                   place(keys, step_plan->ages, golden::redis_time(redis)));
+                played->prepare(step, *step_plan,
+                                place(keys, step_plan->ages, golden::redis_time(redis)));
                 began_ = golden::redis_time(redis);
                 auto state = place(keys, step_plan->ages, began_);
                 for (auto const& key : step_plan->expired) state.erase(key);
                 load(redis, state);
-                wrong = play(operations, i, *step_plan, Difference::When::alone, state);
+                wrong = play(*played, i, *step_plan, Difference::When::alone, state);
                 if (wrong.empty() || !was_too_slow()) break;
             }
             EXPECT_THAT(wrong, testing::IsEmpty());
@@ -196,12 +221,9 @@ TEST_P(RecordedSteps, LeaveWhatWasRecordedWhenPlayedInOneGo) {
     EXPECT_THAT(wrong, testing::IsEmpty());
 }
 
-INSTANTIATE_TEST_SUITE_P(Files, RecordedSteps,
-                         testing::ValuesIn(golden::recordings_of("streaming")),
+INSTANTIATE_TEST_SUITE_P(Files, RecordedSteps, testing::ValuesIn(all_recordings()),
                          [](auto const& file) {
-                             auto name = file.param;
-                             name = name.substr(name.find('-') + 1,
-                                                name.find('.') - name.find('-') - 1);
+                             auto name = file.param.substr(0, file.param.find('.'));
                              std::replace(name.begin(), name.end(), '-', '_');
                              return name;
                          });

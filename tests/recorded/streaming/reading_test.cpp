@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "recorded/operations.hpp"
+#include "recorded/streaming/inputs.hpp"
 #include "support/golden_json.hpp"
 #include "support/golden_state.hpp"
 #include "support/redis_server.hpp"

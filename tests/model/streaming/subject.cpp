@@ -1,4 +1,4 @@
-#include "model/subject.hpp"
+#include "model/streaming/subject.hpp"
 
 #include <algorithm>
 #include <array>

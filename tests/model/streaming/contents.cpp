@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "model/subject.hpp"
+#include "model/streaming/subject.hpp"
 #include "streaming/service_keys.hpp"
 #include "support/golden_json.hpp"
 

@@ -1,10 +1,11 @@
 #include "recorded/operations.hpp"
 
-#include <functional>
+#include <algorithm>
 #include <map>
+#include <optional>
 #include <stdexcept>
-#include <thread>
 
+#include "recorded/streaming/inputs.hpp"
 #include "redis/client_core.hpp"
 #include "streaming/event_text.hpp"
 #include "streaming/registry_lua_script_executor.hpp"
@@ -87,19 +88,64 @@ std::string recorded_service(golden::Step const& step) {
     throw std::logic_error{"no service in the step " + step.name};
 }
 
-}  // namespace
+/// What a caller was told.
+struct Outcome {
+    std::string text;
+    /// For registrations and deregistrations: whether the instance was there before.
+    std::optional<bool> existed = {};
+};
 
-struct Operations::Impl {
-    Impl(RedisServer const& with, golden::FilePlan const& of, bool auto_reregister)
-        : server(with),
-          plan(of),
-          client(server.url()),
+class StreamingOperations final : public Operations {
+public:
+    StreamingOperations(RedisServer const& with, golden::FilePlan const& of, bool auto_reregister)
+        : plan(of),
+          client(with.url()),
           provider(client, provider_config(plan, auto_reregister), heartbeat_config(plan)),
           consumer(client, consumer_config(plan)),
           naming(client, naming_config(plan), heartbeat_config(plan)),
-          redis(server) {
+          redis(with) {
         provider.start();
         consumer.start();
+    }
+
+    void prepare(golden::Step const& step, golden::StepPlan const& how,
+                 golden::LiveKeys const& state) override {
+        if (!how.known_state && !how.known_input) return;
+        for (auto const& input : recorded_inputs(step, how, state)) {
+            auto const known = how.known_input
+                                   ? input
+                                   : stored_instance(state, input.service_name, input.instance_id);
+            provider.register_instance(known);
+            if (how.known_heartbeat) provider.send_heartbeat(known);
+        }
+    }
+
+    std::string play(golden::Step const& step, golden::StepPlan const& how,
+                     golden::LiveKeys const& state) override {
+        try {
+            auto outcome = do_play(step, how, state);
+            if (outcome.existed) check_existed(*outcome.existed, step, how, state, outcome.text);
+            return outcome.text;
+        } catch (std::invalid_argument const&) {
+            return "throws invalid_argument";
+        } catch (std::logic_error const&) {
+            return "throws logic_error";
+        }
+    }
+
+private:
+    /// Adds to the text when the caller was told wrongly whether the instance was there.
+    static void check_existed(bool told, golden::Step const& step, golden::StepPlan const& how,
+                              golden::LiveKeys const& state, std::string& text) {
+        auto input = recorded_inputs(step, how, state).at(0);
+        std::replace(input.instance_id.begin(), input.instance_id.end(), ':', '_');
+        auto const found =
+            state.find(std::string{golden::recorded_prefix} + ":services:" + input.service_name +
+                       ":instance:" + input.instance_id);
+        bool const existed = found != state.end() && found->second.fields.contains("host");
+        if (told != existed) {
+            text += std::string{"told that the instance was "} + (existed ? "not there" : "there");
+        }
     }
 
     RegistryAdminService& admin() { return *consumer.admin(); }
@@ -243,8 +289,8 @@ struct Operations::Impl {
             consumer.healthy_instances_by_filters(service, filters.metadata, filters.metrics))};
     }
 
-    Outcome play(golden::Step const& step, golden::StepPlan const& how,
-                 golden::LiveKeys const& state) {
+    Outcome do_play(golden::Step const& step, golden::StepPlan const& how,
+                    golden::LiveKeys const& state) {
         auto const& name = how.play;
         auto const inputs = [&] { return recorded_inputs(step, how, state); };
         if (name == "start") return {consumer.is_running() && provider.is_running() ? "" : "no"};
@@ -270,7 +316,6 @@ struct Operations::Impl {
         throw std::logic_error{"unknown operation " + name};
     }
 
-    RedisServer const& server;
     golden::FilePlan const& plan;
     Client client;
     RedisServiceProvider provider;
@@ -279,33 +324,12 @@ struct Operations::Impl {
     RedisClient redis;
 };
 
-Operations::Operations(RedisServer const& server, golden::FilePlan const& plan,
-                       bool auto_reregister)
-    : impl_(std::make_unique<Impl>(server, plan, auto_reregister)) {}
+}  // namespace
 
-Operations::~Operations() = default;
-
-void Operations::prepare(golden::Step const& step, golden::StepPlan const& plan,
-                         golden::LiveKeys const& state) {
-    if (!plan.known_state && !plan.known_input) return;
-    for (auto const& input : recorded_inputs(step, plan, state)) {
-        auto const known = plan.known_input
-                               ? input
-                               : stored_instance(state, input.service_name, input.instance_id);
-        impl_->provider.register_instance(known);
-        if (plan.known_heartbeat) impl_->provider.send_heartbeat(known);
-    }
-}
-
-Outcome Operations::play(golden::Step const& step, golden::StepPlan const& plan,
-                         golden::LiveKeys const& state) {
-    try {
-        return impl_->play(step, plan, state);
-    } catch (std::invalid_argument const&) {
-        return {"throws invalid_argument"};
-    } catch (std::logic_error const&) {
-        return {"throws logic_error"};
-    }
+std::unique_ptr<Operations> make_streaming_operations(RedisServer const& server,
+                                                      golden::FilePlan const& plan,
+                                                      bool auto_reregister) {
+    return std::make_unique<StreamingOperations>(server, plan, auto_reregister);
 }
 
 }  // namespace rollcall::test

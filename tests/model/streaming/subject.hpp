@@ -6,7 +6,7 @@
 
 #include "core/deadline.hpp"
 #include "core/result.hpp"
-#include "model/step.hpp"
+#include "model/streaming/step.hpp"
 #include "redis/client_core.hpp"
 #include "redis/task.hpp"
 #include "streaming/instance_reader.hpp"

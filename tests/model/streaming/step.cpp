@@ -1,4 +1,4 @@
-#include "model/step.hpp"
+#include "model/streaming/step.hpp"
 
 #include <algorithm>
 #include <array>

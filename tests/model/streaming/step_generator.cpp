@@ -2,7 +2,7 @@
 #include <cmath>
 #include <utility>
 
-#include "model/step.hpp"
+#include "model/streaming/step.hpp"
 
 namespace rollcall::test {
 

@@ -1,10 +1,9 @@
+#include "recorded/streaming/inputs.hpp"
+
 #include <boost/json.hpp>
 #include <charconv>
 #include <stdexcept>
 
-#include "recorded/operations.hpp"
-
-/// Between recorded texts and the types of our API.
 namespace rollcall::test {
 
 namespace {

@@ -1,0 +1,288 @@
+#include "recorded/operations.hpp"
+
+#include <functional>
+#include <map>
+#include <stdexcept>
+
+#include "cosky/discovery_redis_scripts.hpp"
+#include "cosky/expiry_sweep.hpp"
+#include "cosky/instance_reader.hpp"
+#include "recorded/cosky/inputs.hpp"
+#include "redis/client_core.hpp"
+
+namespace rollcall::cosky::test {
+
+namespace {
+
+using rollcall::test::Operations;
+using rollcall::test::RedisClient;
+using rollcall::test::RedisServer;
+
+RegistryProperties properties_of(golden::FilePlan const& plan) {
+    RegistryProperties properties;
+    properties.instance_ttl = std::chrono::seconds{plan.lease};
+    return properties;
+}
+
+std::string text(bool on) { return on ? "true" : "false"; }
+
+std::string in_brackets(std::vector<std::string> const& parts) {
+    std::string out;
+    for (auto const& part : parts) out += (out.empty() ? "" : ", ") + part;
+    return '[' + out + ']';
+}
+
+std::string text(Renewal renewal) {
+    switch (renewal) {
+        case Renewal::renewed:
+            return "renewed";
+        case Renewal::registered_again:
+            return "registered_again";
+        case Renewal::reclaimed:
+            return "reclaimed";
+        case Renewal::released:
+            return "released";
+        case Renewal::removed:
+            return "removed";
+        case Renewal::failed:
+            return "failed";
+    }
+    return "another result";
+}
+
+class CoskyOperations final : public Operations {
+public:
+    CoskyOperations(RedisServer const& server, golden::FilePlan const& plan)
+        : client(server.url()),
+          registry(client, properties_of(plan)),
+          discovery(client),
+          statistic(client),
+          // The recorded program never set its namespace and had no instance of its own.
+          topology(client, NamespacedContext{"cosky"}),
+          namespaces(client),
+          redis(server) {}
+
+    void prepare(golden::Step const& step, golden::StepPlan const& plan,
+                 golden::LiveKeys const& state) override {
+        if (!plan.known_input && !plan.known_deregistered) return;
+        auto const input = recorded_input(step, plan, state);
+        registry.register_instance(recorded_ns, input);
+        if (!plan.known_deregistered) return;
+        // So that the answer is no: what the recorded program then forgets to forget.
+        redis.must({"FLUSHALL"});
+        registry.deregister(recorded_ns, input);
+    }
+
+    std::string play(golden::Step const& step, golden::StepPlan const& plan,
+                     golden::LiveKeys const& state) override {
+        auto const found = plays().find(plan.play);
+        if (found == plays().end()) throw std::runtime_error{"unknown operation " + plan.play};
+        try {
+            return (this->*found->second)({step, plan, state});
+        } catch (std::invalid_argument const&) {
+            return "throws invalid_argument";
+        }
+    }
+
+private:
+    struct Call {
+        golden::Step const& step;
+        golden::StepPlan const& plan;
+        golden::LiveKeys const& state;
+
+        ServiceInstance input() const { return recorded_input(step, plan, state); }
+        Names names() const { return recorded_names(step, plan); }
+        /// The n-th argument of the recorded script call.
+        std::string argument(std::size_t n) const { return script_call(step).at(4 + n); }
+    };
+    using Play = std::string (CoskyOperations::*)(Call const&);
+
+    static std::map<std::string, Play, std::less<>> const& plays() {
+        using Self = CoskyOperations;
+        static std::map<std::string, Play, std::less<>> const all{
+            {"namespace_set", &Self::namespace_set},
+            {"namespace_remove", &Self::namespace_remove},
+            {"namespaces", &Self::list_namespaces},
+            {"set_service", &Self::set_service},
+            {"remove_service", &Self::remove_service},
+            {"register", &Self::register_instance},
+            {"register_and_stat", &Self::register_and_stat},
+            {"renew", &Self::renew},
+            {"renew_round", &Self::renew_round},
+            {"own_instances", &Self::own_instances},
+            {"deregister", &Self::deregister},
+            {"deregister_by_ids", &Self::deregister_by_ids},
+            {"set_metadata", &Self::set_metadata},
+            {"set_metadata_pair", &Self::set_metadata_pair},
+            {"set_metadata_reserved", &Self::set_metadata_reserved},
+            {"services", &Self::services},
+            {"instances", &Self::instances},
+            {"instance", &Self::instance},
+            {"instance_ttl", &Self::instance_ttl},
+            {"sweep", &Self::sweep},
+            {"stat_service", &Self::stat_service},
+            {"service_stats", &Self::service_stats},
+            {"instance_count", &Self::instance_count},
+            {"count_service", &Self::count_service},
+            {"topology_add", &Self::topology_add},
+            {"topology_get", &Self::topology_get},
+        };
+        return all;
+    }
+
+    std::string namespace_set(Call const&) { return text(namespaces.set_namespace(recorded_ns)); }
+
+    std::string namespace_remove(Call const&) {
+        return text(namespaces.remove_namespace(recorded_ns));
+    }
+
+    std::string list_namespaces(Call const&) { return in_brackets(namespaces.namespaces()); }
+
+    std::string set_service(Call const& call) {
+        return text(registry.set_service(recorded_ns, call.argument(0)));
+    }
+
+    std::string remove_service(Call const& call) {
+        return text(registry.remove_service(recorded_ns, call.argument(0)));
+    }
+
+    std::string register_instance(Call const& call) {
+        return text(registry.register_instance(recorded_ns, call.input()));
+    }
+
+    std::string register_and_stat(Call const& call) {
+        auto told = register_instance(call);
+        statistic.stat_service(recorded_ns, call.input().service_name);
+        return told;
+    }
+
+    std::string renew(Call const& call) { return text(registry.renew(recorded_ns, call.input())); }
+
+    std::string renew_round(Call const&) {
+        std::string out;
+        for (auto const& one : registry.renew_registered(RenewProperties{}.period)) {
+            out += (out.empty() ? "" : ", ") + text(one.renewal);
+        }
+        return out;
+    }
+
+    std::string own_instances(Call const&) {
+        return std::to_string(registry.registered_ephemeral_instances().size());
+    }
+
+    std::string deregister(Call const& call) {
+        return text(registry.deregister(recorded_ns, call.input()));
+    }
+
+    std::string deregister_by_ids(Call const& call) {
+        auto const [service, id] = call.names();
+        return text(registry.deregister(recorded_ns, service, id));
+    }
+
+    std::string set_metadata(Call const& call) {
+        auto const words = script_call(call.step);
+        Metadata metadata;
+        for (std::size_t i = 5; i + 1 < words.size(); i += 2) {
+            metadata[words[i].substr(1)] = words[i + 1];
+        }
+        auto const [service, id] = call.names();
+        return text(registry.set_metadata(recorded_ns, service, id, metadata));
+    }
+
+    std::string set_metadata_pair(Call const& call) {
+        auto const [service, id] = call.names();
+        return text(registry.set_metadata(recorded_ns, service, id, call.argument(1).substr(1),
+                                          call.argument(2)));
+    }
+
+    std::string set_metadata_reserved(Call const&) {
+        return text(
+            registry.set_metadata(recorded_ns, "order", "order@http#10.0.1.5#8080", "_x", "v"));
+    }
+
+    std::string services(Call const&) { return in_brackets(discovery.services(recorded_ns)); }
+
+    std::string instances(Call const& call) {
+        return notation(discovery.instances(recorded_ns, call.argument(0)));
+    }
+
+    std::string instance(Call const& call) {
+        auto const [service, id] = call.names();
+        auto const found = discovery.instance(recorded_ns, service, id);
+        return found ? notation(*found) : "null";
+    }
+
+    std::string instance_ttl(Call const& call) {
+        auto const [service, id] = call.names();
+        return std::to_string(discovery.instance_ttl(recorded_ns, service, id));
+    }
+
+    std::string sweep(Call const&) {
+        auto const& core = client.core();
+        DiscoveryRedisScripts const scripts{core};
+        InstanceReader reader{scripts};
+        ExpirySweep sweep{scripts, reader, recorded_ns};
+        auto const report = core->run([&] { return sweep.run(core->deadline()); });
+        std::string out;
+        for (auto const& part : report.value().services) {
+            out += (out.empty() ? "" : ", ") + part.service + ": " + in_brackets(part.removed);
+        }
+        return out;
+    }
+
+    std::string stat_service(Call const&) {
+        statistic.stat_service(recorded_ns);
+        return {};
+    }
+
+    std::string service_stats(Call const&) {
+        std::vector<std::string> parts;
+        for (auto const& stat : statistic.service_stats(recorded_ns)) {
+            parts.push_back(stat.service_name + '=' + std::to_string(stat.instance_count));
+        }
+        return in_brackets(parts);
+    }
+
+    std::string instance_count(Call const&) {
+        return std::to_string(statistic.instance_count(recorded_ns));
+    }
+
+    std::string count_service(Call const&) {
+        return std::to_string(statistic.count_service(recorded_ns));
+    }
+
+    std::string topology_add(Call const&) {
+        topology.add_topology(recorded_ns, "order");
+        return {};
+    }
+
+    std::string topology_get(Call const&) {
+        std::string out;
+        for (auto const& [consumer, producers] : topology.topology(recorded_ns)) {
+            out += (out.empty() ? "" : ", ") + consumer + '=' +
+                   in_brackets({producers.begin(), producers.end()});
+        }
+        return '{' + out + '}';
+    }
+
+    Client client;
+    RedisServiceRegistry registry;
+    RedisServiceDiscovery discovery;
+    RedisServiceStatistic statistic;
+    RedisServiceTopology topology;
+    RedisNamespaceService namespaces;
+    RedisClient redis;
+};
+
+}  // namespace
+
+}  // namespace rollcall::cosky::test
+
+namespace rollcall::test {
+
+std::unique_ptr<Operations> make_cosky_operations(RedisServer const& server,
+                                                  golden::FilePlan const& plan) {
+    return std::make_unique<cosky::test::CoskyOperations>(server, plan);
+}
+
+}  // namespace rollcall::test
