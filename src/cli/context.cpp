@@ -15,8 +15,21 @@ Context::Context(Settings settings, Output& output, Logger& logger, BackendFacto
       factory_(std::move(factory)) {}
 
 Backend& Context::backend() {
-    if (!backend_) backend_ = factory_(settings_, logger_);
+    if (!backend_) backend_ = factory_(client(), settings_);
     return *backend_;
+}
+
+Client const& Context::client() {
+    if (client_) return *client_;
+    client_ = make_client(settings_, logger_);
+    return *client_;
+}
+
+void Context::require_layout(std::string_view layout, std::string_view what) const {
+    if (settings_.layout == layout) return;
+    throw Error{errc::not_supported, "only the layout " + std::string{layout} + " can " +
+                                         std::string{what} + " (--layout " + std::string{layout} +
+                                         ")"};
 }
 
 std::string_view Context::hint(std::error_code failure) const noexcept {

@@ -13,12 +13,14 @@
 #include "cli/print/table.hpp"
 #include "cli/settings.hpp"
 
+#include "rollcall/client.hpp"
+
 namespace rollcall::cli {
 
 /// What a command runs with.
 class Context {
 public:
-    using BackendFactory = std::function<Backend(Settings const&, Logger&)>;
+    using BackendFactory = std::function<Backend(Client const&, Settings const&)>;
 
     Context(Settings settings, Output& output, Logger& logger, BackendFactory factory);
 
@@ -29,8 +31,16 @@ public:
     /// The registry; made, and its connection begun, when first asked for.
     /// Errors: `std::invalid_argument` for a malformed URL, lease or prefix.
     Backend& backend();
+    /// The connection that the registry uses; begun when first asked for.
+    Client const& client();
     /// Ends the connection, if there is one.
-    void close() { backend_.reset(); }
+    void close() {
+        backend_.reset();
+        client_.reset();
+    }
+
+    /// Errors: `Error` with `errc::not_supported`, and what cannot be done, in another layout.
+    void require_layout(std::string_view layout, std::string_view what) const;
 
     /// Before `backend` is first asked for.
     void use_url(std::string url) { settings_.url = std::move(url); }
@@ -52,10 +62,15 @@ private:
     Output& output_;
     Logger& logger_;
     BackendFactory factory_;
+    std::optional<Client> client_;
     std::optional<Backend> backend_;
 };
 
-/// The backend for the settings: a client to their Redis, and their layout.
-Backend make_backend(Settings const& settings, Logger& logger);
+/// A client to the Redis of the settings, which begins to connect.
+/// Errors: `UsageError` with the source of a malformed URL.
+Client make_client(Settings const& settings, Logger& logger);
+
+/// The layout of the settings on a client. Errors: `UsageError` with the source of a bad namespace.
+Backend make_backend(Client const& client, Settings const& settings);
 
 }  // namespace rollcall::cli

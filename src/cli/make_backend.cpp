@@ -1,7 +1,10 @@
+#include <stdexcept>
 #include <utility>
 
 #include "cli/context.hpp"
 #include "cli/exit_code.hpp"
+#include "cli/periods.hpp"
+#include "cosky/cosky_port.hpp"
 #include "redis/client_core.hpp"
 #include "redis/url.hpp"
 #include "streaming/streaming_port.hpp"
@@ -17,15 +20,26 @@ constexpr std::chrono::milliseconds patience_at_end{50};
 /// gave it.
 std::string with_source(std::string_view message, Settings const& settings) {
     for (auto const& [name, source] : {std::pair{"url", settings.url_source},
-                                       std::pair{"key prefix", settings.key_prefix_source}}) {
+                                       std::pair{"key prefix", settings.key_prefix_source},
+                                       std::pair{"namespace", settings.key_prefix_source}}) {
         if (source.empty() || !message.starts_with(name)) continue;
         return source + std::string{message.substr(std::string_view{name}.size())};
     }
     return std::string{message};
 }
 
-void warn_of_ignored(Logger& logger) {
-    if (auto const why = redis::why_embedded_ignored()) logger.warning(*why);
+std::unique_ptr<LayoutPort> make_port(Client const& client, Settings const& settings) {
+    if (settings.layout == "cosky") {
+        cosky::CoskyPortOptions layout;
+        layout.ns = settings.name_space();
+        layout.lease = settings.lease;
+        layout.heartbeat = heartbeat_period(settings.lease);
+        return cosky::make_cosky_port(client.core(), layout);
+    }
+    streaming::StreamingPortOptions layout;
+    layout.prefix = settings.name_space();
+    layout.lease = settings.lease;
+    return streaming::make_streaming_port(client.core(), layout);
 }
 
 /// A command that runs once says at its end why it had no connection.
@@ -35,22 +49,28 @@ bool is_told_later(Logger const& logger, std::string_view text) {
 
 }  // namespace
 
-Backend make_backend(Settings const& settings, Logger& logger) {
+Client make_client(Settings const& settings, Logger& logger) {
     ClientOptions options;
     options.url = settings.url;
     options.request_timeout = settings.timeout;
     options.log = [&logger](LogLevel level, std::string_view text) {
         if (!is_told_later(logger, text)) logger.write(level, text);
     };
-    streaming::StreamingPortOptions layout;
-    if (!settings.key_prefix.empty()) layout.prefix = settings.key_prefix;
-    layout.lease = settings.lease;
-    if (settings.url.empty()) warn_of_ignored(logger);
+    if (settings.url.empty()) {
+        if (auto const why = redis::why_embedded_ignored()) logger.warning(*why);
+    }
     try {
-        auto core = redis::ClientCore::create(std::move(options));
-        core->set_patience_at_end(patience_at_end);
-        auto port = streaming::make_streaming_port(core, layout);
-        return Backend{std::move(core), std::move(port)};
+        Client client{std::move(options)};
+        client.core()->set_patience_at_end(patience_at_end);
+        return client;
+    } catch (std::invalid_argument const& error) {
+        throw UsageError{with_source(error.what(), settings)};
+    }
+}
+
+Backend make_backend(Client const& client, Settings const& settings) {
+    try {
+        return Backend{client.core(), make_port(client, settings)};
     } catch (std::invalid_argument const& error) {
         throw UsageError{with_source(error.what(), settings)};
     }

@@ -6,11 +6,17 @@
 #include "cli/exit_code.hpp"
 #include "cli/parse.hpp"
 
+#include "rollcall/cosky/namespaced.hpp"
+#include "rollcall/streaming/config.hpp"
+
 namespace rollcall::cli {
 
 namespace {
 
 constexpr DurationRange lease_range{std::chrono::seconds{1}, std::chrono::hours{24 * 30}, true};
+
+// What programs of that layout give their instances by default.
+constexpr std::chrono::seconds cosky_lease{60};
 
 constexpr DurationRange timeout_range{std::chrono::milliseconds{1}, std::chrono::hours{24}};
 
@@ -56,11 +62,8 @@ Format parse_format(Sourced const& value) {
 }
 
 void check_layout(Sourced const& value) {
-    if (value.text == "streaming") return;
-    throw UsageError{value.source, value.text,
-                     value.text == "cosky" ? "not supported in this version; the layout must be "
-                                             "streaming"
-                                           : "unknown layout; must be streaming"};
+    if (value.text == "streaming" || value.text == "cosky") return;
+    throw UsageError{value.source, value.text, "unknown layout; must be streaming or cosky"};
 }
 
 }  // namespace
@@ -92,6 +95,7 @@ Settings Settings::resolve(GivenOptions const& given, Environment const& environ
     if (auto const value = find("layout")) {
         check_layout(*value);
         settings.layout = value->text;
+        if (settings.layout == "cosky") settings.lease = cosky_lease;
     }
     if (auto const value = find_text("namespace")) {
         settings.key_prefix = value->text;
@@ -109,6 +113,12 @@ Settings Settings::resolve(GivenOptions const& given, Environment const& environ
     if (auto const value = find_text("host")) settings.host = value->text;
     if (auto const value = find_text("data")) settings.data = value->text;
     return settings;
+}
+
+std::string Settings::name_space() const {
+    if (!key_prefix.empty()) return key_prefix;
+    return std::string{layout == "cosky" ? cosky::Namespaced::default_namespace
+                                         : streaming::default_key_prefix};
 }
 
 std::optional<std::string> process_environment(std::string const& name) {

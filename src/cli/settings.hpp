@@ -25,18 +25,21 @@ using Environment = std::function<std::optional<std::string>(std::string const& 
 /// What every command knows: resolved from, in this order, the command line, `ROLLCALL_*`
 /// variables, the config file, and defaults. An empty variable counts as not set.
 struct Settings {
-    std::string url = {};         ///< Empty: the library's own default. May hold a password.
-    std::string url_source = {};  ///< Where it was written, for messages; so the next one.
-    std::string layout = "streaming";
-    std::string key_prefix = {};  ///< `--namespace`; empty: the layout's default.
+    std::string url = {};              ///< Empty: the library's own default. May hold a password.
+    std::string url_source = {};       ///< Where it was written, for messages; so the next one.
+    std::string layout = "streaming";  ///< Or `cosky`.
+    std::string key_prefix = {};       ///< `--namespace`; empty: the layout's default.
     std::string key_prefix_source = {};
-    std::chrono::seconds lease{90};
+    std::chrono::seconds lease{90};  ///< 60 s in the layout `cosky`.
     Format output = Format::table;
     std::chrono::milliseconds timeout{2'000};
     /// `--timeout` itself, for commands that have another default.
     std::optional<std::chrono::milliseconds> given_timeout = {};
     std::string host = {};  ///< Empty: found out when needed.
     std::string data = {};  ///< Empty: `default_data_folder`.
+
+    /// `--namespace`, or the layout's default.
+    std::string name_space() const;
 
     /// Errors: `UsageError` with the source, value and rule.
     static Settings resolve(GivenOptions const& given, Environment const& environment);

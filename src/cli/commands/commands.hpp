@@ -21,6 +21,8 @@ std::unique_ptr<Command> make_metadata_set();
 std::unique_ptr<Command> make_metadata_merge();
 std::unique_ptr<Command> make_metadata_clear();
 std::unique_ptr<Command> make_stat();
+std::unique_ptr<Command> make_namespaces();
+std::unique_ptr<Command> make_topology();
 std::unique_ptr<Command> make_cleanup();
 std::unique_ptr<Command> make_doctor();
 std::unique_ptr<Command> make_version();

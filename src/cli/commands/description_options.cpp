@@ -50,7 +50,10 @@ ServiceInstance DescriptionOptions::instance(Context& context, Deadline deadline
     ServiceInstance instance;
     instance.service_name = service_;
     instance.instance_id = id_;
-    auto const protocol = parse_scheme("--scheme", scheme_);
+    // The other layout takes any scheme.
+    bool const known_only = context.settings().layout == "streaming";
+    auto const protocol =
+        known_only ? parse_scheme("--scheme", scheme_) : Protocol{scheme_, false, 0};
     instance.scheme = protocol.name;
     instance.port = parse_port_of(protocol, "--port", port_);
     instance.weight = parse_weight("--weight", weight_);

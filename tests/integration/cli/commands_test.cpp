@@ -446,7 +446,7 @@ TEST_F(CommandsTest, BadInputNamesFieldValueAndRule) {
              Case{{"register", "--service", "  ", "--host", "h", "--port", "1"}, "\"  \""},
              Case{{"services", "--url", "redis://h:99999"}, "99999"},
              Case{{"services", "--url", "http://h"}, "url: scheme: must be redis://"},
-             Case{{"services", "--layout", "cosky"}, "--layout \"cosky\": not supported"},
+             Case{{"services", "--layout", "consul"}, "--layout \"consul\": unknown layout"},
              Case{{"services", "--output", "xml"}, "--output \"xml\": must be table, json or wide"},
              Case{{"services", "--timeout", "0"}, "--timeout \"0\": must be a duration"},
          }) {

@@ -137,12 +137,17 @@ TEST_F(SettingsTest, NamesSourceValueAndRule) {
         << message();
 }
 
-TEST_F(SettingsTest, KnowsOneLayout) {
+TEST_F(SettingsTest, KnowsTwoLayouts) {
+    EXPECT_EQ(resolve().name_space(), "redis_streaming_registry");
     given_["layout"] = "cosky";
-    EXPECT_EQ(message(),
-              "--layout \"cosky\": not supported in this version; the layout must be streaming");
+    EXPECT_EQ(resolve().name_space(), "cosky-{default}");
+    EXPECT_EQ(resolve().lease, 60s) << "as that layout's programs have it";
+    given_["lease"] = "20s";
+    given_["namespace"] = "dev-{d}";
+    EXPECT_EQ(resolve().lease, 20s);
+    EXPECT_EQ(resolve().name_space(), "dev-{d}");
     given_["layout"] = "Streaming";
-    EXPECT_EQ(message(), "--layout \"Streaming\": unknown layout; must be streaming");
+    EXPECT_EQ(message(), "--layout \"Streaming\": unknown layout; must be streaming or cosky");
 }
 
 TEST_F(SettingsTest, ADurationInTheFileMayBeANumberOfSeconds) {
