@@ -1,10 +1,14 @@
 // Load on a real Redis, through the library and beside it. See docs/benchmarks.md.
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "load/cases.hpp"
 
@@ -13,34 +17,104 @@ namespace {
 using namespace rollcall::bench;
 
 struct Arguments {
+    bool help = false;
     bool quick = false;
     std::optional<std::filesystem::path> json = {};
     std::string only = {};
+    std::optional<double> seconds = {};
+};
+
+struct Case {
+    std::string_view name;
+    Layout layout;
+    std::vector<Figure> (*run)(Stage&, Effort const&);
+};
+
+constexpr Case cases[] = {
+    {"streaming.register", Layout::streaming, measure_streaming_register},
+    {"streaming.heartbeat", Layout::streaming, measure_streaming_heartbeat},
+    {"streaming.discover", Layout::streaming, measure_streaming_discover},
+    {"cosky.register", Layout::cosky, measure_cosky_register},
+    {"cosky.renew", Layout::cosky, measure_cosky_renew},
+    {"cosky.instances", Layout::cosky, measure_cosky_instances},
+    {"cosky.keepalive", Layout::cosky, measure_cosky_keepalive},
+    {"workload_p", Layout::cosky, measure_workload_p},
+    {"workload_c", Layout::cosky, measure_workload_c},
 };
 
 constexpr char const* usage =
-    R"(Usage: load [--quick] [--json FILE] [--only register|heartbeat|discover]
+    R"(Usage: load [--quick] [--json FILE] [--only NAME] [--seconds N]
 
   --quick      one short repetition of everything: that it works, not how fast
   --json FILE  also append the figures to FILE, one JSON object a line
-  --only CASE  measure this alone
+  --only NAME  measure this alone: a case, or a figure that is named after one, with the others of
+               its case; a layout (streaming, cosky); what cases of layouts share (register)
+  --seconds N  in the workloads, one lap of N seconds after a warm-up of N seconds; CoSky's own
+               benchmark takes 10. Without it: laps of a quarter of a second
+
+Cases: streaming.register, streaming.heartbeat, streaming.discover,
+       cosky.register, cosky.renew, cosky.instances, cosky.keepalive,
+       workload_p, workload_c (CoSky's benchmark: as published, as it is today)
 )";
+
+/// `streaming.heartbeat_batch` is a figure of `streaming.heartbeat`.
+bool is_figure_of(std::string_view figure, std::string_view name) {
+    if (!figure.starts_with(name)) return false;
+    figure.remove_prefix(name.size());
+    return figure.empty() || figure.front() == '_' || figure.front() == '.';
+}
+
+bool is_meant(std::string_view only, std::string_view name) {
+    auto const layout = name.substr(0, name.find('.'));
+    auto const rest = name.substr(name.find('.') + 1);  // All of it without a point.
+    return only.empty() || only == layout || only == rest || is_figure_of(only, name);
+}
+
+std::optional<double> positive(char const* text) {
+    char* end = nullptr;
+    double const number = std::strtod(text, &end);
+    if (*end != '\0' || !(number > 0) || number > 3'600) return std::nullopt;
+    return number;
+}
 
 std::optional<Arguments> parse(int argc, char** argv) {
     Arguments arguments;
     for (int i = 1; i < argc; ++i) {
         std::string_view const word = argv[i];
-        if (word == "--quick") {
+        if (word == "--help") {
+            arguments.help = true;
+        } else if (word == "--quick") {
             arguments.quick = true;
         } else if (word == "--json" && i + 1 < argc) {
             arguments.json = argv[++i];
         } else if (word == "--only" && i + 1 < argc) {
             arguments.only = argv[++i];
+        } else if (word == "--seconds" && i + 1 < argc) {
+            arguments.seconds = positive(argv[++i]);
+            if (!arguments.seconds) return std::nullopt;
         } else {
             return std::nullopt;
         }
     }
+    auto const meant = [&](Case const& each) { return is_meant(arguments.only, each.name); };
+    if (std::ranges::none_of(cases, meant)) return std::nullopt;
     return arguments;
+}
+
+Effort effort_of(Arguments const& arguments) {
+    Effort effort;
+    if (arguments.quick) {
+        effort.brief = true;
+        effort.repetitions = 1;
+        effort.operations = 1'000;
+        effort.lap = std::chrono::milliseconds{3};
+        effort.laps = 1;
+    }
+    if (arguments.seconds) {
+        effort.lap = std::chrono::duration<double>{*arguments.seconds};
+        effort.laps = 1;
+    }
+    return effort;
 }
 
 std::string load_average() {
@@ -60,32 +134,28 @@ std::string redis_version(Stage& stage) {
 }
 
 void measure(Arguments const& arguments) {
-    Effort effort;
-    if (arguments.quick) effort = {true, 1, 2'000};
+    auto const effort = effort_of(arguments);
     Cores const cores;
     cores.use_first();
     rollcall::test::RedisServer const server;
     cores.use_others();
-    Stage stage{server};
-    auto const where = circumstances(redis_version(stage));
-    std::cout << where.machine << ", Redis " << where.redis << ", commit " << where.commit
-              << ", load average " << load_average() << '\n'
-              << std::flush;
-    struct Case {
-        std::string_view name;
-        std::vector<Figure> (*run)(Stage&, Effort const&);
-    };
-    for (auto const& each :
-         {Case{"register", measure_register}, Case{"heartbeat", measure_heartbeats},
-          Case{"discover", measure_discovery}}) {
-        if (!arguments.only.empty() && arguments.only != each.name) continue;
+    std::optional<Circumstances> where;
+    for (auto const& each : cases) {
+        if (!is_meant(arguments.only, each.name)) continue;
+        Stage stage{server, each.layout};
+        if (!where) {
+            where = circumstances(redis_version(stage));
+            std::cout << where->machine << ", Redis " << where->redis << ", commit "
+                      << where->commit << ", load average " << load_average() << '\n'
+                      << std::flush;
+        }
         auto figures = each.run(stage, effort);
         for (auto& figure : figures) {
             if (arguments.quick) figure.at_least = figure.at_most = std::nullopt;
         }
         print_table(std::cout, figures);
         std::cout << std::flush;
-        if (arguments.json) append_json_lines(*arguments.json, figures, where);
+        if (arguments.json) append_json_lines(*arguments.json, figures, *where);
     }
 }
 
@@ -96,6 +166,10 @@ int main(int argc, char** argv) {
     if (!arguments) {
         std::cerr << usage;
         return 2;
+    }
+    if (arguments->help) {
+        std::cout << usage;
+        return 0;
     }
     try {
         measure(*arguments);

@@ -1,6 +1,8 @@
 #include "load/process.hpp"
 
 #include <cerrno>
+#include <fstream>
+#include <malloc.h>
 #include <sched.h>
 #include <spawn.h>
 #include <stdexcept>
@@ -66,6 +68,16 @@ Microseconds own_cpu() {
     ::getrusage(RUSAGE_SELF, &usage);
     return cpu_of(usage);
 }
+
+std::size_t resident_memory() {
+    std::ifstream in{"/proc/self/statm"};
+    std::size_t all = 0;
+    std::size_t resident = 0;
+    if (!(in >> all >> resident)) throw std::runtime_error{"cannot read /proc/self/statm"};
+    return resident * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+}
+
+void give_back_memory() { ::malloc_trim(0); }
 
 Cores::Cores() {
     cpu_set_t set;

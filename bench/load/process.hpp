@@ -12,6 +12,12 @@ using Microseconds = std::chrono::duration<double, std::micro>;
 /// User and system time of this process, all threads.
 Microseconds own_cpu();
 
+/// Bytes of this process that are in memory.
+std::size_t resident_memory();
+/// Gives what is free on the heap back to the system, so that what is allocated next shows in
+/// `resident_memory`.
+void give_back_memory();
+
 /// The cores that this process may use, shared out once: the first for Redis, the others for
 /// everything that calls it, so that neither is moved about between laps. With a single core: no
 /// share-out.

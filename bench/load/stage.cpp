@@ -6,9 +6,11 @@
 #include <future>
 #include <stdexcept>
 
+#include "cosky/cosky_port.hpp"
 #include "load/monitor.hpp"
 #include "streaming/streaming_port.hpp"
 
+#include "rollcall/cosky/discovery_key_generator.hpp"
 #include "rollcall/streaming/registry_keys.hpp"
 
 namespace rollcall::bench {
@@ -17,12 +19,12 @@ namespace {
 constexpr char const* service = "orders";
 constexpr std::chrono::seconds patience{10};
 
-std::string id_of(std::size_t number) {
-    auto const digits = std::to_string(number);
-    return std::string(random_digits.size() - digits.size(), '0') + digits;
-}
-
 streaming::RegistryKeys keys() { return streaming::RegistryKeys{streaming::default_key_prefix}; }
+
+std::unique_ptr<LayoutPort> make_port(Layout layout, std::shared_ptr<redis::ClientCore> core) {
+    if (layout == Layout::cosky) return cosky::make_cosky_port(std::move(core), {});
+    return streaming::make_streaming_port(std::move(core), {});
+}
 
 ClientOptions client_options(test::RedisServer const& server) {
     ClientOptions options;
@@ -65,40 +67,57 @@ Task<void> register_each(Stage& stage, Tickets& tickets) {
 
 }  // namespace
 
-Stage::Stage(test::RedisServer const& server)
-    : server_(server),
+std::string digits_of(std::size_t number) {
+    auto const digits = std::to_string(number);
+    return std::string(random_digits.size() - digits.size(), '0') + digits;
+}
+
+Stage::Stage(test::RedisServer const& server, Layout layout)
+    : layout_(layout),
+      server_(server),
       redis_(server_),
       client_(client_options(server_)),
-      port_(streaming::make_streaming_port(client_.core(), {})) {
+      port_(make_port(layout, client_.core())) {
     client_.wait_until_ready(patience);
-    for (std::size_t i = 0; i < instance_count; ++i) ids_.push_back({service, id_of(i)});
+    redis_.must({"FLUSHALL"});
+    for (std::size_t i = 0; i < instance_count; ++i) {
+        ids_.push_back({service, port_->validated(instance(i)).instance_id});
+    }
 }
 
 ServiceInstance Stage::instance(std::size_t number) const {
     ServiceInstance instance;
     instance.service_name = service;
-    instance.instance_id = ids_[number].id;
     instance.host = "10.20.30.40";
     instance.port = 8080;
     instance.metadata = {{"region", "eu-west-1"}, {"zone", "eu-west-1b"},   {"version", "4.17.2"},
                          {"cluster", "blue"},     {"team", "order-intake"}, {"commit", "9f3c2ab"}};
+    (layout_ == Layout::cosky ? instance.host : instance.instance_id) = digits_of(number);
     return instance;
 }
 
 std::string Stage::key(std::size_t number) const {
-    return keys().instance(service, ids_[number].id);
+    auto const& id = ids_[number].id;
+    return layout_ == Layout::cosky
+               ? cosky::DiscoveryKeyGenerator::instance_key(cosky_namespace, id)
+               : keys().instance(service, id);
 }
 
-std::string Stage::heartbeats_key() const { return keys().heartbeats(service); }
+std::string Stage::index_key() const {
+    return layout_ == Layout::cosky
+               ? cosky::DiscoveryKeyGenerator::instance_idx_key(cosky_namespace, service)
+               : keys().heartbeats(service);
+}
 
-void Stage::run(std::size_t workers, Tickets& tickets, Worker const& worker) {
+void Stage::run(std::size_t workers, std::size_t tickets, Worker const& worker) {
+    Tickets shared{tickets};
     auto const run = std::make_shared<Run>();  // The promise may be in use when its future is not.
     run->working = workers;
     auto ended = run->ended.get_future();
     auto& io = core().io();
     asio::post(io, [&, run] {
         for (std::size_t i = 0; i < workers; ++i) {
-            asio::co_spawn(io.get_executor(), worker(tickets),
+            asio::co_spawn(io.get_executor(), worker(shared),
                            [run](std::exception_ptr thrown) { run->end(thrown); });
         }
     });
@@ -106,9 +125,9 @@ void Stage::run(std::size_t workers, Tickets& tickets, Worker const& worker) {
 }
 
 void Stage::fill() {
-    Tickets tickets{ids_.size()};
-    run(1, tickets, [this](Tickets& shared) { return register_each(*this, shared); });
-    auto const members = redis_.must({"ZCARD", heartbeats_key()}).integer;
+    run(1, ids_.size(), [this](Tickets& tickets) { return register_each(*this, tickets); });
+    auto const count = layout_ == Layout::cosky ? "SCARD" : "ZCARD";
+    auto const members = redis_.must({count, index_key()}).integer;
     if (members != static_cast<long long>(ids_.size())) {
         throw std::runtime_error{"registered " + std::to_string(members) + " instances"};
     }
@@ -132,10 +151,11 @@ Command Stage::captured_script_call(std::size_t number, std::function<void()> co
     Monitor monitor{server_};
     work();
     auto command = monitor.next("EVALSHA");
-    auto const& id = ids_[number].id;
+    auto const digits = digits_of(number);
     for (auto& argument : command) {
-        for (auto at = argument.find(id); at != std::string::npos; at = argument.find(id, at + 1)) {
-            argument.replace(at, id.size(), random_digits);
+        for (auto at = argument.find(digits); at != std::string::npos;
+             at = argument.find(digits, at + 1)) {
+            argument.replace(at, digits.size(), random_digits);
         }
     }
     return command;

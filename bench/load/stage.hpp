@@ -6,6 +6,7 @@
 #include <optional>
 #include <random>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -16,8 +17,12 @@
 #include "support/redis_server.hpp"
 
 #include "rollcall/client.hpp"
+#include "rollcall/cosky/namespaced.hpp"
 
 namespace rollcall::bench {
+
+/// How the instances are stored.
+enum class Layout { streaming, cosky };
 
 /// What work is divided by: the numbers of operations, and random draws. The I/O thread only.
 class Tickets {
@@ -43,15 +48,22 @@ struct Lap {
     Microseconds client_cpu{0};
 };
 
-/// What takes part: a Redis, the library as the program uses it, and one service whose instances
-/// have ids of twelve digits, as redis-benchmark makes them.
+/// Where `Layout::cosky` has its keys.
+inline constexpr std::string_view cosky_namespace = cosky::Namespaced::default_namespace;
+
+/// Twelve digits, as redis-benchmark makes them: what tells the instances apart.
+std::string digits_of(std::size_t number);
+
+/// What takes part: a Redis, which it empties, the library as the program uses it, and one service
+/// whose instances differ in twelve digits only: their ids in one layout, their hosts, which are
+/// part of their ids, in the other.
 class Stage {
 public:
     static constexpr std::size_t instance_count = 1'000;
     /// Of operations. Redis is busy all the time from about half of this on.
     static constexpr std::size_t in_flight = 256;
 
-    explicit Stage(test::RedisServer const& server);
+    Stage(test::RedisServer const& server, Layout layout);
 
     test::RedisServer const& server() const noexcept { return server_; }
     test::RedisClient& redis() noexcept { return redis_; }
@@ -61,17 +73,17 @@ public:
     Deadline deadline() { return core().deadline(); }
 
     std::vector<InstanceId> const& ids() const noexcept { return ids_; }
-    ServiceInstance instance(std::size_t number) const;
-    std::string key(std::size_t number) const;  ///< Of the instance's Hash.
-    std::string heartbeats_key() const;
+    ServiceInstance instance(std::size_t number) const;  ///< Of any number.
+    std::string key(std::size_t number) const;           ///< Of the instance's Hash.
+    std::string index_key() const;                       ///< Of what lists the ids.
 
     /// Works on `tickets` on the I/O thread; called there, it may be a lambda with captures, as it
     /// is no coroutine itself.
     using Worker = std::function<Task<void>(Tickets&)>;
 
-    /// Runs `workers` coroutines side by side until all tickets are taken and all have ended.
+    /// Runs `workers` coroutines side by side until so many tickets are taken and all have ended.
     /// Throws what the first of them threw.
-    void run(std::size_t workers, Tickets& tickets, Worker const& worker);
+    void run(std::size_t workers, std::size_t tickets, Worker const& worker);
 
     /// Runs one call of the port to its end. Throws when it failed.
     template <class Make>
@@ -85,8 +97,8 @@ public:
     /// Measures `work`, which blocks. Throws when Redis refused a command meanwhile.
     Lap measure(std::function<void()> const& work);
 
-    /// The script call that `work` sends first, as redis-benchmark takes it: the instance's id
-    /// replaced by random digits wherever it stands. The script must be known to Redis already.
+    /// The script call that `work` sends first, as redis-benchmark takes it: the instance's digits
+    /// replaced by random ones wherever they stand. The script must be known to Redis already.
     Command captured_script_call(std::size_t number, std::function<void()> const& work);
 
 private:
@@ -96,6 +108,7 @@ private:
     };
     RedisState redis_state();
 
+    Layout layout_;
     test::RedisServer const& server_;
     test::RedisClient redis_;
     Client client_;

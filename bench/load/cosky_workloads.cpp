@@ -1,0 +1,157 @@
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "load/cases.hpp"
+#include "load/series.hpp"
+#include "load/threads.hpp"
+#include "redis/request.hpp"
+
+#include "rollcall/cosky/service_registry.hpp"
+
+// The writing figures of CoSky's own benchmark, in its two shapes: P as its figures were published
+// in 2021, C as its program is today (spec 15). One instance, one client, threads that each wait
+// for the reply to one operation before they begin the next.
+
+namespace rollcall::bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+enum class Workload { p, c };
+
+constexpr std::array<std::size_t, 4> thread_counts{1, 10, 25, 50};
+constexpr redis::Script empty_script{"empty", "return 1",
+                                     "e0e1f9fabfc9d4800c877a703b823ac0578ff8db"};
+
+Task<Result<void>> exchange(Stage& stage, redis::Request const& request) {
+    redis::Response response;
+    auto const outcome = co_await stage.core().session().exec(request, response, stage.deadline());
+    if (outcome.has_error()) co_return outcome.error();
+    if (response[0].is_error()) co_return redis::failure_of(response[0], "measure the floor");
+    co_return Result<void>{};
+}
+
+struct Operation {
+    std::string name = {};
+    std::function<void()> once = {};
+    bool is_floor = false;  ///< What the client needs for a call that does nothing.
+};
+
+class Operations {
+public:
+    Operations(Stage& stage, Workload workload)
+        : stage_(stage), workload_(workload), registry_(stage.client()) {
+        instance_.service_name = "1638572046";
+        instance_.host = "127.0.0.1";
+        instance_.port = 23'456;
+        instance_.metadata = {{"from", "test"}};
+        instance_ = cosky::validated(instance_);
+        ping_.push("PING");
+        nothing_.push_script(empty_script, {}, {});
+    }
+
+    std::vector<Operation> all() {
+        return {{"ping", [this] { ask(ping_); }, true},
+                {"empty_script", [this] { ask(nothing_); }, true},
+                {"register", [this] { must(registry_.register_instance(ns_, instance_)); }},
+                {"deregister", [this] { deregister(); }},
+                {"renew", [this] { must(registry_.renew(ns_, instance_)); }}};
+    }
+
+    /// What the operations find: the instance (C), or none (P), so that no deregistration has
+    /// anything to do and the first renewal registers.
+    void prepare() {
+        if (workload_ == Workload::c) {
+            registry_.register_instance(ns_, instance_);
+        } else {
+            registry_.deregister(ns_, instance_);
+        }
+    }
+
+private:
+    void ask(redis::Request const& request) {
+        stage_.must_run([&] { return exchange(stage_, request); });
+    }
+    void deregister() {
+        bool const removed = registry_.deregister(ns_, instance_);
+        must(workload_ == Workload::c || !removed);
+    }
+    static void must(bool done) {
+        if (!done) throw std::runtime_error{"an operation found what it should not"};
+    }
+
+    Stage& stage_;
+    Workload workload_;
+    std::string_view ns_ = workload_ == Workload::p ? "benchmark_svc" : "ben_svc";
+    cosky::RedisServiceRegistry registry_;
+    ServiceInstance instance_;
+    redis::Request ping_;
+    redis::Request nothing_;
+};
+
+/// Returns how often.
+std::size_t repeat(Operation const& operation, std::size_t threads,
+                   std::chrono::duration<double> time) {
+    std::atomic<std::size_t> done{0};
+    auto const end = Clock::now() + std::chrono::duration_cast<Clock::duration>(time);
+    on_threads(threads, [&] {
+        std::size_t own = 0;
+        for (; Clock::now() < end; ++own) operation.once();
+        done += own;
+    });
+    return done;
+}
+
+void add_figures(std::vector<Figure>& all, std::string const& name, Operation const& operation,
+                 Series const& series, Series const& ping) {
+    constexpr char const* floor = "PING by the same client";
+    all.push_back(compare(name, series.per_second, "1/s", ping.per_second, floor));
+    if (operation.is_floor) return;
+    all.push_back(compare(name + ".redis_cpu", series.redis_cpu, "us", ping.redis_cpu,
+                          std::string{"Redis CPU of "} + floor));
+    all.push_back(client_cpu(name, series));
+}
+
+std::vector<Figure> measure(Stage& stage, Effort const& effort, Workload workload) {
+    std::string const prefix = workload == Workload::p ? "workload_p." : "workload_c.";
+    Operations operations{stage, workload};
+    auto const all = operations.all();
+    std::vector<Figure> figures;
+    for (auto const threads : thread_counts) {
+        std::vector<Series> series(all.size());
+        for (std::size_t lap = 0; lap < effort.laps; ++lap) {
+            for (std::size_t i = 0; i < all.size(); ++i) {
+                operations.prepare();
+                if (lap == 0) repeat(all[i], threads, effort.lap);  // Warms up.
+                std::size_t done = 0;
+                auto const cost =
+                    stage.measure([&] { done = repeat(all[i], threads, effort.lap); });
+                series[i].add(cost, done);
+            }
+        }
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            add_figures(figures, prefix + all[i].name + '.' + std::to_string(threads), all[i],
+                        series[i], series.front());
+        }
+    }
+    return figures;
+}
+
+}  // namespace
+
+std::vector<Figure> measure_workload_p(Stage& stage, Effort const& effort) {
+    return measure(stage, effort, Workload::p);
+}
+
+std::vector<Figure> measure_workload_c(Stage& stage, Effort const& effort) {
+    return measure(stage, effort, Workload::c);
+}
+
+}  // namespace rollcall::bench
