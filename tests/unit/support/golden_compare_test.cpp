@@ -104,6 +104,32 @@ TEST_F(GoldenComparison, ReportsTimesOutsideTheStep) {
     }
 }
 
+TEST_F(GoldenComparison, ReportsSecondsOfAnotherStep) {
+    expected.keys["h"].fields["time"] = "{{sec+60}}";
+    fields()["time"] = "1760000060";
+    EXPECT_THAT(deviations(), IsEmpty());
+    for (auto const* time :
+         {"1760000059", "1760000061", "01760000060", "1760000060 ", "+1760000060", "x", ""}) {
+        fields()["time"] = time;
+        EXPECT_EQ(deviations().size(), 1U) << time;
+    }
+    expected.keys["h"].fields["time"] = "{{sec}}";
+    fields()["time"] = "1760000000";
+    EXPECT_THAT(deviations(), IsEmpty());
+}
+
+TEST_F(GoldenComparison, ReportsAnotherEndOfALease) {
+    expected.keys["h"].fields["time"] = lease_mark(1'760'000'045'700);
+    for (auto const* time : {"1760000045", "1760000046"}) {
+        fields()["time"] = time;
+        EXPECT_THAT(deviations(), IsEmpty()) << time;
+    }
+    for (auto const* time : {"1760000044", "1760000047", "1760000045.0", ""}) {
+        fields()["time"] = time;
+        EXPECT_EQ(deviations().size(), 1U) << time;
+    }
+}
+
 TEST_F(GoldenComparison, ReportsTtls) {
     for (auto const expiry :
          {Expiry{}, Expiry::at(1'760'000'089'999), Expiry::at(1'760'000'090'051)}) {
@@ -172,6 +198,23 @@ TEST_F(GoldenComparison, ReportsPayloads) {
         actual.messages[0].payload = payload;
         EXPECT_THAT(deviations(), ElementsAre(HasSubstr("message 1: expected"))) << payload;
     }
+}
+
+TEST(GoldenResults, MayNameTheEndOfALease) {
+    LiveKeys state;
+    state["h"] = hash({{"a", "b"}}, Expiry::at(1'760'000'045'700));
+    state["i"] = hash({{"a", "b"}});
+    EXPECT_TRUE(same_result("[a]", "[a]", state));
+    EXPECT_FALSE(same_result("[a]", "[b]", state));
+    auto const* wanted = "[a ttl={{sec+56}} x, b ttl={{sec}}]";
+    EXPECT_TRUE(same_result(wanted, "[a ttl=1760000045 x, b ttl=1760000046]", state));
+    for (auto const* other :
+         {"[a ttl=1760000044 x, b ttl=1760000046]", "[a ttl=1760000045 x, b ttl=1760000047]",
+          "[a ttl=1760000045 y, b ttl=1760000046]", "[a ttl=1760000045 x, b ttl=1760000046",
+          "[a ttl=-1 x, b ttl=1760000046]", "[a ttl= x, b ttl=1760000046]", "[a ttl="}) {
+        EXPECT_FALSE(same_result(wanted, other, state)) << other;
+    }
+    EXPECT_FALSE(same_result("{{sec}}", "1760000045", {}));
 }
 
 TEST(GoldenJson, SortsMembersAtEveryLevel) {

@@ -29,11 +29,13 @@ ages 10 20
 step "s"
 play heartbeat
 known state
+known deregistered
 input "orders" "a"
 age "a" 30
 result "alive"
 result_in_run "7.3" "gone"
 expired "P:x"
+expired "N:x"
 step "s"
 variant "v"
 outside "because"
@@ -46,12 +48,13 @@ outside "because"
     auto const& step = *plan.find("s")[0];
     EXPECT_EQ(step.play, "heartbeat");
     EXPECT_TRUE(step.known_state);
+    EXPECT_TRUE(step.known_deregistered);
     EXPECT_THAT(step.inputs, ElementsAre(Pair("orders", "a")));
     EXPECT_EQ(step.ages.newest, 10);
     EXPECT_EQ(step.ages.of.at("a"), 30);
     EXPECT_EQ(step.result, "alive");
     EXPECT_EQ(step.result_in_run, "gone");
-    EXPECT_THAT(step.expired, ElementsAre("redis_streaming_registry:x"));
+    EXPECT_THAT(step.expired, ElementsAre("redis_streaming_registry:x", "cosky-{default}:x"));
     EXPECT_EQ(plan.find("s")[1]->variant, "v");
     EXPECT_TRUE(plan.find("t").empty());
 }
@@ -108,6 +111,13 @@ TEST_F(GoldenDifferences, OfFields) {
         "differs \"w\" field \"k\" \"d\" \"v\"\ndiffers \"w\" field_now \"k\" \"e\"\n");
     EXPECT_THAT(expected.keys["k"].fields, ElementsAre(Pair("a", "old"), Pair("b", "same"),
                                                        Pair("d", "v"), Pair("e", "{{now}}")));
+}
+
+TEST_F(GoldenDifferences, OfFieldsThatGoOrTellOfALease) {
+    before["k"].expiry = Expiry::at(1'760'000'045'000);
+    apply("differs \"w\" no_field \"k\" \"c\"\ndiffers \"w\" field_lease \"k\" \"b\"\n");
+    EXPECT_THAT(expected.keys["k"].fields,
+                ElementsAre(Pair("a", "new"), Pair("b", "{{until 1760000045000}}")));
 }
 
 TEST_F(GoldenDifferences, OfKeys) {

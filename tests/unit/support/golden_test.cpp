@@ -117,7 +117,7 @@ INSTANTIATE_TEST_SUITE_P(
         Malformed{"step \"a\"\nret \"\"\nkey \"k\" list -\nmem \"k\" \"x\"\n",
                   "unknown type `list`"},
         Malformed{"step \"a\"\nret \"\"\nkey \"k\" set 11\nmem \"k\" \"x\"\n", "is no TTL"},
-        Malformed{"step \"a\"\nret \"\"\nkey \"k\" set 0\nmem \"k\" \"x\"\n", "is no TTL"},
+        Malformed{"step \"a\"\nret \"\"\nkey \"k\" set -1\nmem \"k\" \"x\"\n", "is no TTL"},
         Malformed{"step \"a\"\nret \"\"\nkey \"k\" set -\n", "has no content"},
         Malformed{"step \"a\"\nret \"\"\nmem \"k\" \"x\"\n", "content of another key"},
         Malformed{"step \"a\"\nret \"\"\nkey \"k\" set -\nfld \"k\" \"x\" \"y\"\n",
