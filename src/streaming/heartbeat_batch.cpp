@@ -179,19 +179,26 @@ std::vector<ServiceInstance> HeartbeatBatch::take(std::span<Result<HeartbeatRepl
     return lost;
 }
 
-void HeartbeatBatch::reregistered(std::size_t first, std::span<ServiceInstance const> instances,
-                                  std::span<Result<Written> const> outcomes) {
+std::vector<ServiceInstance> HeartbeatBatch::reregistered(
+    std::size_t first, std::span<ServiceInstance const> instances,
+    std::span<Result<Written> const> outcomes) {
+    std::vector<ServiceInstance> unwanted;
     for (std::size_t i = 0; i < instances.size(); ++i) {
         if (outcomes[i].has_error()) {
             fail(outcomes[i].error().detail());
             continue;
         }
         auto const& instance = instances[i];
+        if (!own_.find(instance.service_name, instance.instance_id)) {
+            unwanted.push_back(instance);
+            continue;
+        }
         results_[lost_[first + i]] = HeartbeatResult::reregistered;
         own_.describe(instance.service_name, instance.instance_id, instance.metadata);
         states_.mark_registered(instance.service_name, instance.instance_id, instance.metadata,
                                 now_);
     }
+    return unwanted;
 }
 
 }  // namespace rollcall::streaming

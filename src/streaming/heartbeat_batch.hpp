@@ -54,8 +54,10 @@ public:
     /// failed, until `reregistered` takes the answers for some of them, from the one at `first` on.
     std::vector<ServiceInstance> take(std::span<Result<HeartbeatReply> const> replies,
                                       bool reregister);
-    void reregistered(std::size_t first, std::span<ServiceInstance const> instances,
-                      std::span<Result<Written> const> outcomes);
+    /// Returns those that were deregistered meanwhile: they have to go again.
+    std::vector<ServiceInstance> reregistered(std::size_t first,
+                                              std::span<ServiceInstance const> instances,
+                                              std::span<Result<Written> const> outcomes);
 
     std::vector<HeartbeatResult> results() && { return std::move(results_); }
 

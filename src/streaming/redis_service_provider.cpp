@@ -52,7 +52,13 @@ Task<void> register_again(RegistryLuaScriptExecutor const& scripts, HeartbeatBat
         calls.reserve(some.size());
         for (auto const& instance : some) calls.push_back(register_call(instance));
         auto const outcomes = co_await scripts.execute_register(calls, deadline);
-        batch.reregistered(done, some, outcomes);
+        for (auto const& unwanted : batch.reregistered(done, some, outcomes)) {
+            DeregisterCall call;
+            call.service = unwanted.service_name;
+            call.id = unwanted.instance_id;
+            call.event_tail = event_tail(call.service, call.id, &unwanted);
+            (void)co_await scripts.execute_deregister(call, deadline);
+        }
         done += some.size();
     }
 }

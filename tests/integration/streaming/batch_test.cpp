@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <thread>
 
 #include "integration/streaming/fixture.hpp"
 #include "integration/streaming/round_trips.hpp"
@@ -156,6 +157,26 @@ TEST_F(Batch, LargeDescriptionsTravelInSmallerCalls) {
     EXPECT_EQ(provider.batch_send_heartbeats(instances),
               std::vector<HeartbeatResult>(20, HeartbeatResult::metadata_updated));
     EXPECT_GE(calls("evalsha") + calls("eval"), 5) << "at most 256 KiB a call";
+}
+
+TEST_F(Batch, BringsNothingBackThatIsDeregisteredMeanwhile) {
+    RedisServiceProvider provider{client, {}, heartbeat};
+    provider.start();
+    // Scripts that Redis does not know are sent again, and may then be carried out in another
+    // order.
+    for (int attempt = 0; attempt < 300; ++attempt) {
+        auto const instance = an_instance("orders", "o-1");
+        provider.register_instance(instance);
+        redis().must({"DEL", instance_key("orders", "o-1")});
+        redis().must({"SCRIPT", "FLUSH"});
+        provider.deregister_instance(an_instance("orders", "another"));
+        std::thread beating{[&] { provider.batch_send_heartbeats({&instance, 1}); }};
+        for (int i = 0; i < attempt * 20; ++i) std::this_thread::yield();
+        provider.deregister_instance(instance);
+        beating.join();
+        ASSERT_EQ(redis().must({"EXISTS", instance_key("orders", "o-1")}).integer, 0)
+            << "attempt " << attempt;
+    }
 }
 
 }  // namespace
