@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <arpa/inet.h>
 #include <charconv>
+#include <cstddef>
 #include <cstdlib>
 #include <limits>
 #include <optional>
@@ -95,8 +96,18 @@ std::string with_zone(std::string_view text) {
     return std::string{text.substr(0, sign + 1)}.append(text.substr(sign + 3));
 }
 
+bool is_name_character(char c) {
+    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' ||
+           c == '-' || c == '_';
+}
+
 void check_ipv6(std::string_view host) {
-    auto const address = std::string{host.substr(0, host.find('%'))};
+    auto const zone = std::min(host.find('%'), host.size());
+    auto const address = std::string{host.substr(0, zone)};
+    if (zone < host.size() && !std::all_of(host.begin() + static_cast<std::ptrdiff_t>(zone) + 1,
+                                           host.end(), is_name_character)) {
+        refuse_url("host", host, "must have a zone of letters, digits, '.', '-' and '_'");
+    }
     in6_addr ignored{};
     if (::inet_pton(AF_INET6, address.c_str(), &ignored) != 1) {
         refuse_url("host", host, "must be an IPv6 address, as it is in brackets");
@@ -106,11 +117,7 @@ void check_ipv6(std::string_view host) {
 void check_host(std::string_view host) {
     if (host.empty()) refuse_url("host", "must not be empty");
     if (host.size() > longest_host) refuse_url("host", host, "must be at most 253 characters");
-    auto const allowed = [](char c) {
-        return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' ||
-               c == '-' || c == '_';
-    };
-    if (!std::all_of(host.begin(), host.end(), allowed)) {
+    if (!std::all_of(host.begin(), host.end(), is_name_character)) {
         refuse_url("host", "must be a name or an address of letters, digits, '.', '-' and '_'");
     }
 }
@@ -230,8 +237,10 @@ std::string Url::to_string() const {
     if (!unix_socket.empty()) {
         return "unix://" + unix_socket + (database ? "?db=" + std::to_string(database) : "");
     }
-    auto const bracketed = host.find(':') != npos ? '[' + host + ']' : host;
-    return "redis://" + bracketed + ':' + std::to_string(port) +
+    auto address = host;
+    if (auto const zone = host.find('%'); zone != npos) address.insert(zone + 1, "25");
+    if (host.find(':') != npos) address = '[' + address + ']';
+    return "redis://" + address + ':' + std::to_string(port) +
            (database ? '/' + std::to_string(database) : "");
 }
 

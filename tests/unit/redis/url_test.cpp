@@ -66,6 +66,10 @@ TEST(Url, WithoutCredentialsItReadsBackEqual) {
         EXPECT_EQ(Url::parse(text).to_string(), text);
     }
     EXPECT_EQ(Url::parse("redis://u:p@h/1").to_string(), "redis://h:6379/1");
+    auto const zoned = Url::parse("redis://[fe80::1%25251]:7000");
+    EXPECT_EQ(zoned.host, "fe80::1%251");
+    EXPECT_EQ(Url::parse(zoned.to_string()), zoned);
+    EXPECT_THROW(Url::parse("redis://[fe80::1%l\xff]"), std::invalid_argument);
     EXPECT_EQ(Url::parse("unix://:p@/s").to_string(), "unix:///s");
 }
 
