@@ -179,8 +179,9 @@ TEST(GoldenStates, AreExplainedByTheirCommands) {
                 for (std::size_t n = 0; n < value.scored.size(); ++n) {
                     EXPECT_EQ(other.scored[n].first, value.scored[n].first);
                 }
+                auto const recorded = recording.before(i + 1);
                 for (auto const& [field, content] : value.fields) {
-                    auto const& mark = recording.before(i + 1).at(key).fields.at(field);
+                    auto const& mark = recorded.at(key).fields.at(field);
                     bool const is_time = mark == "{{ms}}" || mark.starts_with("{{sec");
                     if (is_time) {
                         EXPECT_TRUE(other.fields.contains(field)) << field;
