@@ -22,9 +22,8 @@ std::optional<long long> leading_time(std::string_view text) {
 /// A number of seconds as the layouts write it.
 std::optional<long long> plain_number(std::string_view text) {
     long long number = 0;
-    auto const end = text.data() + text.size();
-    auto const [last, error] = std::from_chars(text.data(), end, number);
-    if (error != std::errc{} || last != end || std::to_string(number) != text) return {};
+    std::from_chars(text.data(), text.data() + text.size(), number);
+    if (std::to_string(number) != text) return {};
     return number;
 }
 

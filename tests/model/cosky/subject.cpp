@@ -1,6 +1,7 @@
 #include "model/cosky/subject.hpp"
 
-#include <array>
+#include <iterator>
+#include <utility>
 
 #include "cosky/discovery_redis_scripts.hpp"
 #include "cosky/expiry_sweep.hpp"
@@ -64,8 +65,8 @@ golden::LiveKey content(redis::Value fields, redis::Value members, redis::Value 
 
 }  // namespace
 
-Subject::Subject(Client const& client, std::string const& ns)
-    : core_(client.core()), ns_(ns), discovery_(client), statistic_(client) {
+Subject::Subject(Client const& client, std::string ns)
+    : core_(client.core()), ns_(std::move(ns)), discovery_(client), statistic_(client) {
     for (auto const& process : model_processes()) {
         RegistryProperties properties;
         properties.instance_ttl = std::chrono::seconds{process.lease};

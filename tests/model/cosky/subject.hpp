@@ -13,7 +13,7 @@ namespace rollcall::cosky::test {
 /// The code under test with one namespace of its own. Blocking.
 class Subject {
 public:
-    Subject(Client const& client, std::string const& ns);
+    Subject(Client const& client, std::string ns);
 
     /// Does the step; what its caller was told, in the words of `apply`.
     Answer perform(Step const& step);

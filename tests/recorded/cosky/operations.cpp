@@ -53,24 +53,24 @@ std::string text(Renewal renewal) {
 class CoskyOperations final : public Operations {
 public:
     CoskyOperations(RedisServer const& server, golden::FilePlan const& plan)
-        : client(server.url()),
-          registry(client, properties_of(plan)),
-          discovery(client),
-          statistic(client),
+        : client_(server.url()),
+          registry_(client_, properties_of(plan)),
+          discovery_(client_),
+          statistic_(client_),
           // The recorded program never set its namespace and had no instance of its own.
-          topology(client, NamespacedContext{"cosky"}),
-          namespaces(client),
-          redis(server) {}
+          topology_(client_, NamespacedContext{"cosky"}),
+          namespaces_(client_),
+          redis_(server) {}
 
     void prepare(golden::Step const& step, golden::StepPlan const& plan,
                  golden::LiveKeys const& state) override {
         if (!plan.known_input && !plan.known_deregistered) return;
         auto const input = recorded_input(step, plan, state);
-        registry.register_instance(recorded_ns, input);
+        registry_.register_instance(recorded_ns, input);
         if (!plan.known_deregistered) return;
         // So that the answer is no: what the recorded program then forgets to forget.
-        redis.must({"FLUSHALL"});
-        registry.deregister(recorded_ns, input);
+        redis_.must({"FLUSHALL"});
+        registry_.deregister(recorded_ns, input);
     }
 
     std::string play(golden::Step const& step, golden::StepPlan const& plan,
@@ -130,53 +130,53 @@ private:
         return all;
     }
 
-    std::string namespace_set(Call const&) { return text(namespaces.set_namespace(recorded_ns)); }
+    std::string namespace_set(Call const&) { return text(namespaces_.set_namespace(recorded_ns)); }
 
     std::string namespace_remove(Call const&) {
-        return text(namespaces.remove_namespace(recorded_ns));
+        return text(namespaces_.remove_namespace(recorded_ns));
     }
 
-    std::string list_namespaces(Call const&) { return in_brackets(namespaces.namespaces()); }
+    std::string list_namespaces(Call const&) { return in_brackets(namespaces_.namespaces()); }
 
     std::string set_service(Call const& call) {
-        return text(registry.set_service(recorded_ns, call.argument(0)));
+        return text(registry_.set_service(recorded_ns, call.argument(0)));
     }
 
     std::string remove_service(Call const& call) {
-        return text(registry.remove_service(recorded_ns, call.argument(0)));
+        return text(registry_.remove_service(recorded_ns, call.argument(0)));
     }
 
     std::string register_instance(Call const& call) {
-        return text(registry.register_instance(recorded_ns, call.input()));
+        return text(registry_.register_instance(recorded_ns, call.input()));
     }
 
     std::string register_and_stat(Call const& call) {
         auto told = register_instance(call);
-        statistic.stat_service(recorded_ns, call.input().service_name);
+        statistic_.stat_service(recorded_ns, call.input().service_name);
         return told;
     }
 
-    std::string renew(Call const& call) { return text(registry.renew(recorded_ns, call.input())); }
+    std::string renew(Call const& call) { return text(registry_.renew(recorded_ns, call.input())); }
 
     std::string renew_round(Call const&) {
         std::string out;
-        for (auto const& one : registry.renew_registered(RenewProperties{}.period)) {
+        for (auto const& one : registry_.renew_registered(RenewProperties{}.period)) {
             out += (out.empty() ? "" : ", ") + text(one.renewal);
         }
         return out;
     }
 
     std::string own_instances(Call const&) {
-        return std::to_string(registry.registered_ephemeral_instances().size());
+        return std::to_string(registry_.registered_ephemeral_instances().size());
     }
 
     std::string deregister(Call const& call) {
-        return text(registry.deregister(recorded_ns, call.input()));
+        return text(registry_.deregister(recorded_ns, call.input()));
     }
 
     std::string deregister_by_ids(Call const& call) {
         auto const [service, id] = call.names();
-        return text(registry.deregister(recorded_ns, service, id));
+        return text(registry_.deregister(recorded_ns, service, id));
     }
 
     std::string set_metadata(Call const& call) {
@@ -186,39 +186,39 @@ private:
             metadata[words[i].substr(1)] = words[i + 1];
         }
         auto const [service, id] = call.names();
-        return text(registry.set_metadata(recorded_ns, service, id, metadata));
+        return text(registry_.set_metadata(recorded_ns, service, id, metadata));
     }
 
     std::string set_metadata_pair(Call const& call) {
         auto const [service, id] = call.names();
-        return text(registry.set_metadata(recorded_ns, service, id, call.argument(1).substr(1),
-                                          call.argument(2)));
+        return text(registry_.set_metadata(recorded_ns, service, id, call.argument(1).substr(1),
+                                           call.argument(2)));
     }
 
     std::string set_metadata_reserved(Call const&) {
         return text(
-            registry.set_metadata(recorded_ns, "order", "order@http#10.0.1.5#8080", "_x", "v"));
+            registry_.set_metadata(recorded_ns, "order", "order@http#10.0.1.5#8080", "_x", "v"));
     }
 
-    std::string services(Call const&) { return in_brackets(discovery.services(recorded_ns)); }
+    std::string services(Call const&) { return in_brackets(discovery_.services(recorded_ns)); }
 
     std::string instances(Call const& call) {
-        return notation(discovery.instances(recorded_ns, call.argument(0)));
+        return notation(discovery_.instances(recorded_ns, call.argument(0)));
     }
 
     std::string instance(Call const& call) {
         auto const [service, id] = call.names();
-        auto const found = discovery.instance(recorded_ns, service, id);
+        auto const found = discovery_.instance(recorded_ns, service, id);
         return found ? notation(*found) : "null";
     }
 
     std::string instance_ttl(Call const& call) {
         auto const [service, id] = call.names();
-        return std::to_string(discovery.instance_ttl(recorded_ns, service, id));
+        return std::to_string(discovery_.instance_ttl(recorded_ns, service, id));
     }
 
     std::string sweep(Call const&) {
-        auto const& core = client.core();
+        auto const& core = client_.core();
         DiscoveryRedisScripts const scripts{core};
         InstanceReader reader{scripts};
         ExpirySweep sweep{scripts, reader, recorded_ns};
@@ -231,47 +231,47 @@ private:
     }
 
     std::string stat_service(Call const&) {
-        statistic.stat_service(recorded_ns);
+        statistic_.stat_service(recorded_ns);
         return {};
     }
 
     std::string service_stats(Call const&) {
         std::vector<std::string> parts;
-        for (auto const& stat : statistic.service_stats(recorded_ns)) {
+        for (auto const& stat : statistic_.service_stats(recorded_ns)) {
             parts.push_back(stat.service_name + '=' + std::to_string(stat.instance_count));
         }
         return in_brackets(parts);
     }
 
     std::string instance_count(Call const&) {
-        return std::to_string(statistic.instance_count(recorded_ns));
+        return std::to_string(statistic_.instance_count(recorded_ns));
     }
 
     std::string count_service(Call const&) {
-        return std::to_string(statistic.count_service(recorded_ns));
+        return std::to_string(statistic_.count_service(recorded_ns));
     }
 
     std::string topology_add(Call const&) {
-        topology.add_topology(recorded_ns, "order");
+        topology_.add_topology(recorded_ns, "order");
         return {};
     }
 
     std::string topology_get(Call const&) {
         std::string out;
-        for (auto const& [consumer, producers] : topology.topology(recorded_ns)) {
+        for (auto const& [consumer, producers] : topology_.topology(recorded_ns)) {
             out += (out.empty() ? "" : ", ") + consumer + '=' +
                    in_brackets({producers.begin(), producers.end()});
         }
         return '{' + out + '}';
     }
 
-    Client client;
-    RedisServiceRegistry registry;
-    RedisServiceDiscovery discovery;
-    RedisServiceStatistic statistic;
-    RedisServiceTopology topology;
-    RedisNamespaceService namespaces;
-    RedisClient redis;
+    Client client_;
+    RedisServiceRegistry registry_;
+    RedisServiceDiscovery discovery_;
+    RedisServiceStatistic statistic_;
+    RedisServiceTopology topology_;
+    RedisNamespaceService namespaces_;
+    RedisClient redis_;
 };
 
 }  // namespace

@@ -98,14 +98,14 @@ struct Outcome {
 class StreamingOperations final : public Operations {
 public:
     StreamingOperations(RedisServer const& with, golden::FilePlan const& of, bool auto_reregister)
-        : plan(of),
-          client(with.url()),
-          provider(client, provider_config(plan, auto_reregister), heartbeat_config(plan)),
-          consumer(client, consumer_config(plan)),
-          naming(client, naming_config(plan), heartbeat_config(plan)),
-          redis(with) {
-        provider.start();
-        consumer.start();
+        : plan_(of),
+          client_(with.url()),
+          provider_(client_, provider_config(plan_, auto_reregister), heartbeat_config(plan_)),
+          consumer_(client_, consumer_config(plan_)),
+          naming_(client_, naming_config(plan_), heartbeat_config(plan_)),
+          redis_(with) {
+        provider_.start();
+        consumer_.start();
     }
 
     void prepare(golden::Step const& step, golden::StepPlan const& how,
@@ -115,8 +115,8 @@ public:
             auto const known = how.known_input
                                    ? input
                                    : stored_instance(state, input.service_name, input.instance_id);
-            provider.register_instance(known);
-            if (how.known_heartbeat) provider.send_heartbeat(known);
+            provider_.register_instance(known);
+            if (how.known_heartbeat) provider_.send_heartbeat(known);
         }
     }
 
@@ -148,7 +148,7 @@ private:
         }
     }
 
-    RegistryAdminService& admin() { return *consumer.admin(); }
+    RegistryAdminService& admin() { return *consumer_.admin(); }
 
     Outcome register_all(std::vector<ServiceInstance> const& instances, ServiceProvider& by) {
         Outcome outcome;
@@ -163,15 +163,15 @@ private:
     /// What our API refuses: an instance without a host.
     Outcome register_by_script(ServiceInstance const& instance) {
         RegistryLuaScriptExecutor const scripts{
-            client.core(), RegistryKeys{golden::recorded_prefix}, seconds{plan.lease}};
+            client_.core(), RegistryKeys{golden::recorded_prefix}, seconds{plan_.lease}};
         RegisterCall call;
         call.service = instance.service_name;
         call.id = instance.instance_id;
         call.document = InstanceEntryCodec::build_instance_data(instance);
         call.event_tail = event_tail(call.service, call.id, &instance);
-        auto const deadline = client.core()->deadline();
+        auto const deadline = client_.core()->deadline();
         auto const result =
-            client.core()->run([&] { return scripts.execute_register(call, deadline); });
+            client_.core()->run([&] { return scripts.execute_register(call, deadline); });
         return {"", result.value().existed};
     }
 
@@ -184,7 +184,7 @@ private:
         auto result = HeartbeatResult::not_due;
         eventually(
             [&] {
-                result = provider.send_heartbeat(instances.at(0));
+                result = provider_.send_heartbeat(instances.at(0));
                 return !wait_until_due || result != HeartbeatResult::not_due;
             },
             patience);
@@ -193,7 +193,7 @@ private:
 
     Outcome heartbeat_batch(std::vector<ServiceInstance> const& instances) {
         std::string out;
-        for (auto const result : provider.batch_send_heartbeats(instances)) {
+        for (auto const result : provider_.batch_send_heartbeats(instances)) {
             out += (out.empty() ? "" : ", ") + text(result);
         }
         return {out};
@@ -214,14 +214,14 @@ private:
 
     /// A provider's own housekeeping, begun at once instead of after a minute.
     Outcome provider_cleanup() {
-        auto config = provider_config(plan, true);
+        auto config = provider_config(plan_, true);
         config.cleanup_delay = milliseconds{1};
         config.cleanup_period = milliseconds{20};
-        RedisServiceProvider other{client, config, heartbeat_config(plan)};
+        RedisServiceProvider other{client_, config, heartbeat_config(plan_)};
         other.start();
         auto const index = std::string{golden::recorded_prefix} + ":services";
         bool const done =
-            eventually([&] { return redis.must({"EXISTS", index}).integer == 0; }, patience);
+            eventually([&] { return redis_.must({"EXISTS", index}).integer == 0; }, patience);
         other.stop();
         return {done ? "" : "no cleanup"};
     }
@@ -251,7 +251,7 @@ private:
     }
 
     Outcome register_stopped() {
-        RedisServiceProvider other{client, provider_config(plan, true), heartbeat_config(plan)};
+        RedisServiceProvider other{client_, provider_config(plan_, true), heartbeat_config(plan_)};
         other.start();
         other.stop();
         ServiceInstance instance;
@@ -269,46 +269,46 @@ private:
         instance.instance_id = "b-1";
         instance.host = "10.0.0.5";
         instance.port = 1;
-        provider.register_instance(instance);
+        provider_.register_instance(instance);
         return {"registered"};
     }
 
     Outcome list(golden::Step const& step, std::string const& how) {
         auto const service = recorded_service(step);
-        if (how == "list") return {notation(consumer.all_instances(service))};
-        if (how == "list_healthy") return {notation(consumer.healthy_instances(service))};
+        if (how == "list") return {notation(consumer_.all_instances(service))};
+        if (how == "list_healthy") return {notation(consumer_.healthy_instances(service))};
         auto const filters = recorded_filters(step);
         if (how == "list_by_metadata") {
-            return {notation(consumer.instances_by_metadata(service, filters.metadata))};
+            return {notation(consumer_.instances_by_metadata(service, filters.metadata))};
         }
         if (how == "list_by_filters") {
             return {notation(
-                consumer.instances_by_filters(service, filters.metadata, filters.metrics))};
+                consumer_.instances_by_filters(service, filters.metadata, filters.metrics))};
         }
         return {notation(
-            consumer.healthy_instances_by_filters(service, filters.metadata, filters.metrics))};
+            consumer_.healthy_instances_by_filters(service, filters.metadata, filters.metrics))};
     }
 
     Outcome do_play(golden::Step const& step, golden::StepPlan const& how,
                     golden::LiveKeys const& state) {
         auto const& name = how.play;
         auto const inputs = [&] { return recorded_inputs(step, how, state); };
-        if (name == "start") return {consumer.is_running() && provider.is_running() ? "" : "no"};
-        if (name == "register") return register_all(inputs(), provider);
+        if (name == "start") return {consumer_.is_running() && provider_.is_running() ? "" : "no"};
+        if (name == "register") return register_all(inputs(), provider_);
         if (name == "register_by_script") return register_by_script(inputs().at(0));
         if (name == "register_blank") return register_blank();
         if (name == "register_stopped") return register_stopped();
         if (name == "heartbeat") return heartbeat(inputs(), false);
         if (name == "heartbeat_when_due") return heartbeat(inputs(), true);
         if (name == "heartbeat_batch") return heartbeat_batch(inputs());
-        if (name == "deregister") return deregister_all(inputs(), provider);
+        if (name == "deregister") return deregister_all(inputs(), provider_);
         if (name.starts_with("list")) return list(step, name);
-        if (name == "services") return {in_brackets(consumer.list_services())};
+        if (name == "services") return {in_brackets(consumer_.list_services())};
         if (name == "admin_cleanup") return admin_cleanup(step);
         if (name == "provider_cleanup") return provider_cleanup();
-        if (name == "naming_start") return naming.start(), Outcome{};
-        if (name == "naming_register") return naming.start(), register_all(inputs(), naming);
-        if (name == "naming_deregister") return naming.start(), deregister_all(inputs(), naming);
+        if (name == "naming_start") return naming_.start(), Outcome{};
+        if (name == "naming_register") return naming_.start(), register_all(inputs(), naming_);
+        if (name == "naming_deregister") return naming_.start(), deregister_all(inputs(), naming_);
         if (name == "admin_services") return {in_brackets(admin().all_services())};
         if (name == "admin_details") return admin_details(step);
         if (name == "admin_metrics") return admin_metrics(step);
@@ -316,12 +316,12 @@ private:
         throw std::logic_error{"unknown operation " + name};
     }
 
-    golden::FilePlan const& plan;
-    Client client;
-    RedisServiceProvider provider;
-    RedisServiceConsumer consumer;
-    RedisNamingService naming;
-    RedisClient redis;
+    golden::FilePlan const& plan_;
+    Client client_;
+    RedisServiceProvider provider_;
+    RedisServiceConsumer consumer_;
+    RedisNamingService naming_;
+    RedisClient redis_;
 };
 
 }  // namespace
