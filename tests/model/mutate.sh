@@ -12,10 +12,12 @@ build=$root/build/mutations
 copy=$build/source
 
 prepare() {
-    # With the times of the originals, so that only what changed is built again.
+    # With the times of the originals, so that only what changed is built again; scripts always,
+    # because a run that was ended early may have left a mutation in what is built.
     rm -rf "$copy"
     mkdir -p "$copy"
     cp -rp "$root"/{CMakeLists.txt,CMakePresets.json,cmake,include,src,tests} "$copy"
+    find "$copy/src" -name '*.lua' -exec touch {} +
     # Only what the model test needs.
     sed -i '/add_subdirectory(\(examples\|bench\|fuzz\))/d' "$copy/CMakeLists.txt"
     sed -i '/add_subdirectory(install)/d' "$copy/tests/CMakeLists.txt"
