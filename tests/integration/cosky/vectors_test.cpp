@@ -107,7 +107,8 @@ protected:
         return now;
     }
     static std::string tolerance(std::string const& ttl) {
-        bool const number = !ttl.empty() && ttl.find_first_not_of("0123456789") == ttl.npos;
+        bool const number =
+            !ttl.empty() && ttl.find_first_not_of("0123456789") == std::string::npos;
         auto const lease = std::chrono::seconds{number ? std::stoll(ttl) : 60};
         return std::to_string(renewal_tolerance(lease, RenewProperties{}.period).count());
     }
@@ -158,7 +159,7 @@ protected:
             auto const space = text.find(' ');
             auto& content = state[text.substr(0, space)];
             auto rest = text.substr(space + 1);
-            if (auto const at = rest.rfind(" ttl="); at != rest.npos) {
+            if (auto const at = rest.rfind(" ttl="); at != std::string::npos) {
                 content.ttl = std::stoll(rest.substr(at + 5));
                 rest.erase(at);
             }
@@ -175,7 +176,7 @@ protected:
         for (std::size_t at = 0; at <= list.size();) {
             auto const end = std::min(list.find(", ", at), list.size());
             auto part = list.substr(at, end - at);
-            if (auto const equals = part.find('='); equals != part.npos) {
+            if (auto const equals = part.find('='); equals != std::string::npos) {
                 content.type = "hash";
                 part = part.substr(0, equals + 1) + at_time(part.substr(equals + 1), now);
             }
