@@ -30,9 +30,8 @@ std::optional<double> number_of(std::string_view text) {
     text = trimmed(text);
     if (text.starts_with('+')) text.remove_prefix(1);
     double number = 0;
-    auto const* const end = text.data() + text.size();
-    auto const [last, error] = std::from_chars(text.data(), end, number);
-    if (error != std::errc{} || last != end) return std::nullopt;
+    auto const [last, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc{} || last != text.data() + text.size()) return std::nullopt;
     return number;
 }
 

@@ -13,7 +13,6 @@ namespace rollcall::test {
 namespace {
 
 using namespace std::chrono_literals;
-using testing::HasSubstr;
 
 /// For starting a process on a busy machine, and for what a sanitizer takes at its end.
 constexpr auto tolerance = 700ms;

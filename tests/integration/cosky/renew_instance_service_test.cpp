@@ -9,8 +9,6 @@
 namespace rollcall::cosky::test {
 namespace {
 
-using testing::IsEmpty;
-
 RenewProperties every(std::chrono::milliseconds period) {
     RenewProperties properties;
     properties.initial_delay = 1ms;
