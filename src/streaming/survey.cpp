@@ -14,7 +14,6 @@
 namespace rollcall::streaming {
 namespace {
 
-using redis::Request;
 using redis::Value;
 
 constexpr std::size_t entries_per_request = 128;
