@@ -46,14 +46,19 @@ public:
     }
 
 private:
-    /// A Redis that is not there yet is one more thing to wait for.
+    /// A Redis that is not there yet is one more thing to wait for. A last look that the end of the
+    /// wait cuts short says nothing against the answer before it.
     void look(Context& context, Deadline end) {
+        auto const deadline = std::min(after(one_look), end);
         try {
-            found_ = context.backend().instances(query_, std::min(after(one_look), end));
+            found_ = context.backend().instances(query_, deadline);
             std::erase_if(found_, [](Found const& one) { return !is_available(one); });
             failure_.reset();
+            answered_ = true;
         } catch (Error const& error) {
             if (!is_transient(error.code())) throw;
+            auto const cut_short = deadline == end && error.code() == errc::timeout;
+            if (cut_short && answered_ && !failure_) return;
             failure_.emplace(error.code(), error.detail());
         }
     }
@@ -70,7 +75,8 @@ private:
     Query query_;
     std::string count_text_ = "1";
     std::vector<Found> found_;
-    std::optional<Failure> failure_;
+    std::optional<Failure> failure_;  // Of the last look.
+    bool answered_ = false;
     bool told_ = false;
 };
 

@@ -335,6 +335,19 @@ TEST_F(CommandsTest, WaitTimesOut) {
     EXPECT_EQ(run({"wait", "web", "--count", "0"}).code, 2);
 }
 
+TEST_F(CommandsTest, WaitAnswersWhatItSawWhenTheEndCutsALookShort) {
+    add("web", "a");
+    redis().must({"CONFIG", "RESETSTAT"});
+    auto waiting = start({"wait", "web", "--count", "2", "--timeout", "1500ms"});
+    auto const looks_again = [&] {
+        return redis().must({"INFO", "commandstats"}).text.find("cmdstat_time:calls=2") !=
+               std::string::npos;
+    };
+    ASSERT_TRUE(eventually(looks_again));
+    redis().must({"CLIENT", "PAUSE", "3000"});
+    EXPECT_EQ(waiting.wait(5s).err, "rollcall: \"web\" has 1 of 2 instances after 1s500ms\n");
+}
+
 TEST_F(CommandsTest, WaitAlsoWaitsForRedis) {
     server().kill();
     auto waiting = start({"wait", "web", "--timeout", "20s"});

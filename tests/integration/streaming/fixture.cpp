@@ -68,12 +68,16 @@ long long StreamingTest::redis_now() {
 
 void StreamingTest::store(std::string const& service, std::string const& id, long long age,
                           std::vector<std::string> const& fields) {
+    auto const seen = std::to_string(redis_now() - age);
+    redis().must({"MULTI"});  // One step, as a registration is: some sweep may be going on.
     redis().must({"SADD", index_key(), service});
-    redis().must({"ZADD", heartbeats_key(service), std::to_string(redis_now() - age), id});
-    if (fields.empty()) return;
-    std::vector<std::string> command{"HSET", instance_key(service, id)};
-    command.insert(command.end(), fields.begin(), fields.end());
-    redis().must(command);
+    redis().must({"ZADD", heartbeats_key(service), seen, id});
+    if (!fields.empty()) {
+        std::vector<std::string> command{"HSET", instance_key(service, id)};
+        command.insert(command.end(), fields.begin(), fields.end());
+        redis().must(command);
+    }
+    redis().must({"EXEC"});
 }
 
 }  // namespace rollcall::streaming::test
