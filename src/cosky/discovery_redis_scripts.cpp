@@ -27,6 +27,17 @@ void note_refused(redis::ClientCore const& core, std::string_view ns, std::strin
                            all + ":*", why);
 }
 
+/// Kotlin programs put names into the patterns that they subscribe with, unescaped (spec 17.2).
+void note_patterns(redis::ClientCore const& core, std::string_view ns, std::string_view service) {
+    for (auto const name : {ns, service}) {
+        if (name.find_first_of("*?[]\\^") == name.npos) continue;
+        core.log().write(LogLevel::warning, "glob-characters",
+                         "\"" + std::string{name} +
+                             "\" holds characters of a glob pattern: Kotlin programs that "
+                             "subscribe to it miss its messages or hear those of others");
+    }
+}
+
 /// The reply of scripts that write: a number, or that and why a message was refused.
 Result<Written> read_written(redis::ClientCore const& core, std::string_view ns, std::string what,
                              Value reply) {
@@ -89,6 +100,7 @@ struct RegisterScript {
     using Call = RegisterCall;
     using Reply = Written;
     void push(Request& request, Call const& call) const {
+        note_patterns(core, call.ns, call.instance.service_name);
         auto const arguments = register_arguments(call);
         std::string_view const keys[] = {call.ns};
         request.push_script(scripts::registry_register, keys, views(arguments));
@@ -241,6 +253,7 @@ Task<Result<Written>> DiscoveryRedisScripts::registry_set_weight(std::string con
 Task<Result<Written>> DiscoveryRedisScripts::registry_set_service(std::string const& ns,
                                                                   std::string const& service,
                                                                   Deadline deadline) const {
+    note_patterns(*core_, ns, service);
     std::vector<std::string> arguments{service};
     return write(scripts::registry_set_service, ns, std::move(arguments),
                  subject("set service", service), deadline);

@@ -327,6 +327,13 @@ TEST_F(Registry, ARoundReportsEachInstanceByItself) {
     EXPECT_TRUE(log.has("is no Hash"));
 }
 
+TEST_F(Registry, WarnsOfNamesThatActAsPatterns) {
+    EXPECT_TRUE(registry.register_instance(ns, order));
+    EXPECT_FALSE(log.has("glob pattern"));
+    EXPECT_TRUE(registry.register_instance(ns, an_instance("order[1]")));
+    EXPECT_TRUE(log.has("\"order[1]\" holds characters of a glob pattern"));
+}
+
 TEST_F(Registry, ManyAreRenewedInFewCalls) {
     for (int i = 0; i < 300; ++i) registry.register_instance(ns, an_instance("order", 1'000 + i));
     auto const before = rollcall::test::command_stat(redis(), "evalsha", "calls");
