@@ -1,0 +1,28 @@
+#pragma once
+
+#pragma GCC visibility push(default)
+
+namespace rollcall {
+
+/// What happened to an instance of a watched service.
+enum class ChangeKind {
+    current,  ///< It was there when the watching began.
+    added,
+    updated,  ///< Its description changed; a renewed lease is no change.
+    removed,
+    suspect,  ///< Redis may have lost it; kept until its owner had time to come back.
+    resync,   ///< No instance: the listener fell behind and must look at what is there now.
+};
+
+/// Why an instance left.
+enum class RemovalReason {
+    none,
+    deregistered,         ///< By its owner or by an operator.
+    expired,              ///< Its lease ran out, by Redis' clock.
+    absent_after_resync,  ///< It left while nobody could tell us; Redis has proof.
+    lost,                 ///< Redis lost it, and its owner did not come back in time.
+};
+
+}  // namespace rollcall
+
+#pragma GCC visibility pop
