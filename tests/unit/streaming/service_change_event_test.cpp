@@ -50,6 +50,43 @@ TEST(ServiceChangeEvent, IsTheSameWhenAScriptComposesIt) {
     }
 }
 
+TEST(ServiceChangeEvent, IsReadBack) {
+    for (auto const& value : rows("events", "cases")) {
+        auto const& row = value.as_object();
+        TRACE_ROW(row);
+        auto const read = parse_message(text(row, "message"));
+        ASSERT_TRUE(read);
+        EXPECT_EQ(to_message(*read), text(row, "message"));
+    }
+}
+
+TEST(ServiceChangeEvent, IsReadAsPeersMayWriteIt) {
+    for (auto const& value : rows("events", "readable")) {
+        auto const& row = value.as_object();
+        TRACE_ROW(row);
+        auto const read = parse_message(text(row, "message"));
+        ASSERT_TRUE(read);
+        EXPECT_EQ(rollcall::streaming::value(read->action), text(row, "action"));
+        EXPECT_EQ(read->instance_id, text(row, "instance_id"));
+        EXPECT_EQ(read->timestamp.count(), row.at("timestamp").as_int64());
+        auto const* const expected = row.at("instance").if_object();
+        ASSERT_EQ(read->instance.has_value(), expected != nullptr);
+        if (!expected) continue;
+        EXPECT_EQ(read->instance->host, text(*expected, "host"));
+        EXPECT_EQ(read->instance->port, expected->at("port").as_int64());
+        EXPECT_EQ(read->instance->enabled, expected->at("enabled").as_bool());
+        EXPECT_EQ(read->instance->metadata, test::metadata(expected->at("metadata").as_object()));
+    }
+}
+
+TEST(ServiceChangeEvent, IsNotReadFromAnythingElse) {
+    for (auto const& value : rows("events", "unreadable")) {
+        EXPECT_FALSE(parse_message(value.as_string())) << value;
+    }
+    EXPECT_FALSE(parse_message(std::string(max_message_size + 1, ' ')));
+    EXPECT_FALSE(parse_message(std::string(100'000, '[')));
+}
+
 TEST(ServiceChangeEvent, ReplacesIllFormedUtf8) {
     ServiceChangeEvent event;
     event.service_name = "s\xff";
