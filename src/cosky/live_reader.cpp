@@ -1,0 +1,192 @@
+#include "cosky/live_reader.hpp"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <span>
+#include <utility>
+
+#include "core/protocol_table.hpp"
+#include "redis/request.hpp"
+#include "registry/exchange.hpp"
+#include "registry/replies.hpp"
+
+#include "rollcall/cosky/discovery_key_generator.hpp"
+#include "rollcall/cosky/service_instance_codec.hpp"
+
+namespace rollcall::cosky {
+namespace {
+
+using redis::Request;
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+// A TTL beyond this would overflow the clock: ten years are as good as for ever.
+constexpr milliseconds longest = std::chrono::hours{24 * 3'650};
+
+/// The name as a pattern that matches nothing else.
+std::string literally(std::string_view name) {
+    std::string result;
+    for (char const c : name) {
+        if (std::string_view{"*?[]\\^"}.find(c) != std::string_view::npos) result += '\\';
+        result += c;
+    }
+    return result;
+}
+
+std::optional<News> news_of(std::string_view payload) {
+    constexpr std::array<std::pair<std::string_view, News>, 5> table{{
+        {"register", News::changed},
+        {"set_metadata", News::changed},
+        {"renew", News::renewed},
+        {"deregister", News::deregistered},
+        {"expired", News::expired},
+    }};
+    for (auto const& [name, news] : table) {
+        if (equal_ignoring_case(name, payload)) return news;
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+LivePort::Channel LiveReader::channel_of(std::string_view service) const {
+    return {literally(DiscoveryKeyGenerator::instance_key(ns_, std::string{service} + '@')) + '*',
+            true};
+}
+
+std::optional<LivePort::Message> LiveReader::read_message(std::string_view service,
+                                                          std::string_view channel,
+                                                          std::string_view payload) const {
+    auto const id = DiscoveryKeyGenerator::instance_id_of_key(ns_, channel);
+    if (!id) return std::nullopt;
+    // The pattern of `a` also matches the ids of a service that is called `a@b`.
+    if (!id->starts_with(service) || id->rfind('@') != service.size()) return std::nullopt;
+    // Of an unknown payload only the id counts: the instance is read again.
+    return Message{*id, news_of(payload).value_or(News::changed)};
+}
+
+Task<Result<std::vector<Sighting>>> LiveReader::look(std::string const& service,
+                                                     FeedRead const& read, Deadline deadline) {
+    if (!read.everything) co_return co_await look_at(service, read.ids, read, deadline);
+    auto const ids = co_await listed(service, deadline);
+    if (ids.has_error()) co_return ids.error();
+    co_return co_await look_at(service, *ids, read, deadline);
+}
+
+Task<Result<std::vector<std::string>>> LiveReader::listed(std::string const& service,
+                                                          Deadline deadline) {
+    auto const key = DiscoveryKeyGenerator::instance_idx_key(ns_, service);
+    Request request;
+    redis::Response response;
+    std::array<std::string_view, 1> const arguments{key};
+    request.push("SMEMBERS", arguments);
+    auto const outcome = co_await scripts_.core().session().exec(request, response, deadline);
+    if (outcome.has_error()) co_return outcome.error();
+    if (response[0].is_error()) co_return redis::failure_of(response[0], "read " + key);
+    std::vector<std::string> result;
+    result.reserve(response[0].size());
+    for (auto const member : response[0]) result.emplace_back(member.text());
+    co_return result;
+}
+
+/// What was asked about one id: its lease, whether it is listed, and its Hash.
+struct LiveReader::Glance {
+    redis::Value ttl;
+    std::optional<redis::Value> member;  // None: it is known to be listed.
+    std::optional<redis::Value> hash;
+
+    std::optional<Failure> failure(std::string const& id) const {
+        if (ttl.is_error()) return redis::failure_of(ttl, "read " + id);
+        if (member && member->is_error()) return redis::failure_of(*member, "read " + id);
+        if (hash && hash->is_error() && !is_wrong_type(*hash)) {
+            return redis::failure_of(*hash, "read " + id);
+        }
+        return std::nullopt;
+    }
+
+    Sighting sighting(std::string const& id, Deadline seen) const {
+        bool const is_listed = !member || member->integer() == 1;
+        bool const stored = ttl.integer(-2) != -2;
+        Sighting result;
+        result.id = id;
+        if (!is_listed || !stored) {
+            result.presence = is_listed ? Presence::hollow
+                              : stored  ? Presence::unlisted
+                                        : Presence::absent;
+            return result;
+        }
+        result.presence = Presence::alive;
+        if (ttl.integer() >= 0) {
+            result.state.lease_until = seen + std::min(milliseconds{ttl.integer()}, longest);
+        }
+        if (hash) describe(result);
+        return result;
+    }
+
+    void describe(Sighting& result) const {
+        std::vector<HashField> fields;
+        if (!hash->is_error()) read_fields(*hash, fields);
+        if (auto found = ServiceInstanceCodec::decode(fields)) {
+            if (!found->instance.ephemeral) result.state.lease_until.reset();
+            result.instance = std::make_shared<ServiceInstance const>(std::move(found->instance));
+        } else {
+            result.presence = Presence::unreadable;
+        }
+    }
+};
+
+Task<Result<std::vector<Sighting>>> LiveReader::look_at(std::string const& service,
+                                                        std::vector<std::string> const& ids,
+                                                        FeedRead const& read, Deadline deadline) {
+    auto const index = DiscoveryKeyGenerator::instance_idx_key(ns_, service);
+    std::size_t const commands = 1 + (read.everything ? 0 : 1) + (read.descriptions ? 1 : 0);
+    auto const seen = steady_clock::now();
+    std::vector<Sighting> result;
+    result.reserve(ids.size());
+    Reads reads;
+    reads.items = ids.size();
+    reads.nodes = read.descriptions ? 30 : 2;
+    reads.bytes = read.descriptions ? 384 : 32;
+    // The Hash first: one that is there and has no TTL behind it expired in between.
+    reads.push = [&](Request& request, std::size_t i) {
+        auto const key = DiscoveryKeyGenerator::instance_key(ns_, ids[i]);
+        std::array<std::string_view, 1> const hash{key};
+        std::array<std::string_view, 2> const member{index, ids[i]};
+        if (read.descriptions) request.push("HGETALL", hash);
+        if (!read.everything) request.push("SISMEMBER", member);
+        request.push("PTTL", hash);
+    };
+    reads.take = [&](redis::Response const& response, std::size_t first,
+                     std::size_t last) -> std::optional<Failure> {
+        for (auto i = first; i < last; ++i) {
+            auto at = commands * (i - first);
+            Glance glance;
+            if (read.descriptions) glance.hash = response[at++];
+            if (!read.everything) glance.member = response[at++];
+            glance.ttl = response[at];
+            if (auto failure = glance.failure(ids[i])) return failure;
+            result.push_back(glance.sighting(ids[i], seen));
+        }
+        return std::nullopt;
+    };
+    auto const done = co_await exec_reads(scripts_.core().session(), reads, deadline);
+    if (done.has_error()) co_return done.error();
+    co_return result;
+}
+
+/// As CoSky's readers do. A failure is no matter: others clean up, too.
+Task<void> LiveReader::clean_up(std::string const& service, std::vector<std::string> const& ids,
+                                Deadline deadline) {
+    std::span<std::string const> left{ids};
+    while (!left.empty()) {
+        auto const some = left.first(std::min(left.size(), DiscoveryRedisScripts::max_expired));
+        left = left.subspan(some.size());
+        auto const removed = co_await scripts_.discovery_expire(ns_, service, some, deadline);
+        if (removed.has_error()) co_return;
+    }
+}
+
+std::string LiveReader::epoch_key() const { return ns_ + ":rollcall:epoch"; }
+
+}  // namespace rollcall::cosky

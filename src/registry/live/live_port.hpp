@@ -1,0 +1,52 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/deadline.hpp"
+#include "core/result.hpp"
+#include "redis/task.hpp"
+#include "registry/live/sighting.hpp"
+
+namespace rollcall {
+
+/// What a layout does for those who watch its services.
+///
+/// Thread safety: the I/O thread only, construction aside.
+class LivePort {
+public:
+    virtual ~LivePort() = default;
+
+    struct Channel {
+        std::string name = {};
+        bool pattern = false;  ///< For PSUBSCRIBE.
+    };
+    /// Where changes of `service` are told.
+    virtual Channel channel_of(std::string_view service) const = 0;
+
+    struct Message {
+        std::string id = {};  ///< Empty: about the service, and nobody can tell what.
+        News news = News::changed;
+    };
+    /// What a message on that channel says; none if it concerns another service. Any bytes may be
+    /// given.
+    virtual std::optional<Message> read_message(std::string_view service, std::string_view channel,
+                                                std::string_view payload) const = 0;
+
+    /// One sighting for each id that `read` names, or for each that is listed. The generation is
+    /// not this port's concern. Cost: two round trips for everything, one for some.
+    virtual Task<Result<std::vector<Sighting>>> look(std::string const& service,
+                                                     FeedRead const& read, Deadline deadline) = 0;
+
+    /// Takes listed ids without a Hash off the list, where readers of the layout do that.
+    virtual Task<void> clean_up(std::string const& service, std::vector<std::string> const& ids,
+                                Deadline deadline) = 0;
+
+    virtual std::string epoch_key() const = 0;
+    virtual std::chrono::milliseconds lease() const noexcept = 0;
+};
+
+}  // namespace rollcall
