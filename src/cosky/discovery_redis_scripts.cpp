@@ -30,7 +30,7 @@ void note_refused(redis::ClientCore const& core, std::string_view ns, std::strin
 /// Kotlin programs put names into the patterns that they subscribe with, unescaped (spec 17.2).
 void note_patterns(redis::ClientCore const& core, std::string_view ns, std::string_view service) {
     for (auto const name : {ns, service}) {
-        if (name.find_first_of("*?[]\\^") == name.npos) continue;
+        if (name.find_first_of("*?[]\\^") == std::string_view::npos) continue;
         core.log().write(LogLevel::warning, "glob-characters",
                          "\"" + std::string{name} +
                              "\" holds characters of a glob pattern: Kotlin programs that "

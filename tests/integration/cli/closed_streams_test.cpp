@@ -9,7 +9,6 @@ namespace rollcall::test {
 namespace {
 
 using namespace std::chrono_literals;
-using testing::HasSubstr;
 
 class ClosedStreamsTest : public CliTest {
 protected:
