@@ -1,0 +1,256 @@
+#include "registry/announce/announcer_machine.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace rollcall {
+namespace {
+
+using std::chrono::milliseconds;
+
+milliseconds grown(milliseconds pause, AnnouncerTimes const& times) {
+    return std::clamp(2 * pause, times.first_retry, times.last_retry);
+}
+
+}  // namespace
+
+AnnouncerMachine::AnnouncerMachine(AnnouncerTimes times, Time now)
+    : times_(times), random_(times.seed), round_at_(now + times.period) {
+    random_.discard(8);  // The first values of small seeds are small.
+}
+
+AnnouncerMachine::Key AnnouncerMachine::add(ServiceInstance instance, bool stay_out) {
+    auto const key = ++last_key_;
+    auto& entry = entries_[key];
+    entry.instance = std::move(instance);
+    entry.stay_out = stay_out;
+    ready_.insert(key);
+    return key;
+}
+
+void AnnouncerMachine::change(Key key, ServiceInstance instance) {
+    auto const found = entries_.find(key);
+    if (found == entries_.end() || found->second.leaving) return;
+    found->second.instance = std::move(instance);
+    ++found->second.wanted;
+    found->second.retry_at = Time::min();
+    ready_.insert(key);
+}
+
+AnnouncerMachine::Notices AnnouncerMachine::release(Key key) {
+    Notices notices;
+    auto const found = entries_.find(key);
+    if (found == entries_.end()) return notices;
+    if (found->second.tried && !found->second.out) {
+        found->second.leaving = true;
+        found->second.retry_at = Time::min();
+        ready_.insert(key);
+    } else {
+        // What is there under this id, if anything, is somebody else's.
+        entries_.erase(found);
+        ready_.erase(key);
+        notices.push_back({key, AnnouncementEvent::released});
+    }
+    return notices;
+}
+
+void AnnouncerMachine::connected(Time now) {
+    std::uniform_int_distribution<milliseconds::rep> wait{0, times_.reassert_within.count() / 2};
+    round_pause_ = milliseconds{0};
+    round_at_ = std::min(round_at_, now + milliseconds{wait(random_)});
+    for (auto& [key, entry] : entries_) {
+        if (!wants(entry)) continue;
+        entry.retry_at = Time::min();
+        ready_.insert(key);
+    }
+}
+
+void AnnouncerMachine::generation(std::optional<GenerationNumber> number, Time now) {
+    if (number == generation_) return;
+    bool const another = number && generation_;
+    generation_ = number;
+    if (another) connected(now);
+}
+
+std::optional<AnnouncerMachine::Call::Kind> AnnouncerMachine::wants(Entry const& entry) const {
+    if (entry.leaving) return Call::Kind::deregister;
+    if (entry.out) return std::nullopt;
+    if (entry.written == 0) return Call::Kind::register_instance;
+    if (entry.written != entry.wanted) return Call::Kind::update;
+    return std::nullopt;
+}
+
+AnnouncerMachine::Call AnnouncerMachine::begin(Call::Kind kind, std::vector<Key> keys, Time now) {
+    Flight flight;
+    flight.call.kind = kind;
+    flight.call.number = ++last_call_;
+    flight.call.keys = std::move(keys);
+    flight.made_at = now;
+    if (kind != Call::Kind::heartbeat) {
+        auto& entry = entries_.at(flight.call.keys.front());
+        flight.revision = entry.wanted;
+        entry.tried = true;
+    }
+    return flights_.emplace(last_call_, std::move(flight)).first->second.call;
+}
+
+std::vector<AnnouncerMachine::Call> AnnouncerMachine::next_calls(Time now) {
+    std::vector<Call> calls;
+    for (auto at = ready_.begin(); at != ready_.end();) {
+        auto const key = *at;
+        auto const found = entries_.find(key);
+        auto const kind = found == entries_.end() ? std::nullopt : wants(found->second);
+        if (kind && !found->second.busy && found->second.retry_at > now) {
+            ++at;
+            continue;
+        }
+        at = ready_.erase(at);
+        if (!kind || found->second.busy) continue;  // Its answer makes it ready again.
+        found->second.busy = true;
+        calls.push_back(begin(*kind, {key}, now));
+    }
+    if (!round_on_its_way_ && round_at_ <= now) {
+        std::vector<Key> keys;
+        for (auto const& [key, entry] : entries_) {
+            if (entry.beats()) keys.push_back(key);
+        }
+        std::uniform_int_distribution<milliseconds::rep> early{0, times_.period.count() / 10};
+        round_at_ = now + times_.period - milliseconds{early(random_)};
+        if (!keys.empty()) {
+            round_on_its_way_ = true;
+            calls.push_back(begin(Call::Kind::heartbeat, std::move(keys), now));
+        }
+    }
+    return calls;
+}
+
+AnnouncerMachine::Time AnnouncerMachine::wake_at() const {
+    auto next = Time::max();
+    for (auto const key : ready_) {
+        auto const found = entries_.find(key);
+        if (found != entries_.end() && !found->second.busy) {
+            next = std::min(next, found->second.retry_at);
+        }
+    }
+    bool const any = std::any_of(entries_.begin(), entries_.end(),
+                                 [](auto const& entry) { return entry.second.beats(); });
+    if (any && !round_on_its_way_) next = std::min(next, round_at_);
+    return next;
+}
+
+void AnnouncerMachine::retry(Entry& entry, Time now) {
+    entry.pause = grown(entry.pause, times_);
+    entry.retry_at = now + entry.pause;
+}
+
+void AnnouncerMachine::settle(Entry& entry, Flight const& flight) {
+    entry.acknowledged_at = std::max(entry.acknowledged_at, flight.made_at);
+    entry.generation = generation_;
+    entry.pause = milliseconds{0};
+    entry.told_refused = false;
+}
+
+bool AnnouncerMachine::cannot_have_lapsed(Entry const& entry, Time now) const {
+    return entry.generation && entry.generation == generation_ &&
+           now < entry.acknowledged_at + times_.lease;
+}
+
+void AnnouncerMachine::beat(Key key, Entry& entry, Beat beat, Flight const& flight, Time now,
+                            Notices& notices) {
+    // A registration of which the round could not know says more than the round.
+    bool const outdated = entry.acknowledged_at > flight.made_at;
+    if (outdated || !entry.beats() || beat == Beat::failed) return;
+    if (beat == Beat::alive) return settle(entry, flight);
+    bool const removed = beat == Beat::gone && cannot_have_lapsed(entry, now);
+    entry.written = 0;
+    entry.retry_at = Time::min();
+    entry.out = removed && entry.stay_out;
+    ready_.insert(key);
+    notices.push_back(
+        {key, removed ? AnnouncementEvent::removed_by_other : AnnouncementEvent::lost});
+}
+
+AnnouncerMachine::Notices AnnouncerMachine::answer_round(std::uint64_t number,
+                                                         std::vector<Beat> const& beats, Time now) {
+    Notices notices;
+    auto const node = flights_.extract(number);
+    if (node.empty()) return notices;
+    round_on_its_way_ = false;
+    auto const& flight = node.mapped();
+    bool any = false;
+    for (std::size_t i = 0; i < flight.call.keys.size() && i < beats.size(); ++i) {
+        any = any || beats[i] != Beat::failed;
+        auto const found = entries_.find(flight.call.keys[i]);
+        if (found == entries_.end()) continue;
+        beat(found->first, found->second, beats[i], flight, now, notices);
+    }
+    if (any) {
+        round_pause_ = milliseconds{0};
+    } else {
+        // Nobody was renewed: soon again, as the leases run.
+        round_pause_ = grown(round_pause_, times_);
+        round_at_ = std::min(round_at_, now + round_pause_);
+    }
+    return notices;
+}
+
+AnnouncerMachine::Notices AnnouncerMachine::answer_call(std::uint64_t number, Result result,
+                                                        Time now) {
+    Notices notices;
+    auto const node = flights_.extract(number);
+    if (node.empty()) return notices;
+    auto const& flight = node.mapped();
+    auto const kind = flight.call.kind;
+    auto const key = flight.call.keys.front();
+    auto const found = entries_.find(key);
+    if (found == entries_.end()) return notices;
+    auto& entry = found->second;
+    entry.busy = false;
+    switch (result) {
+        case Result::done:
+            if (kind == Call::Kind::deregister) {
+                entries_.erase(found);
+                ready_.erase(key);
+                notices.push_back({key, AnnouncementEvent::released});
+                return notices;
+            }
+            // A round may have found meanwhile that there is nothing any more to be updated.
+            if (kind == Call::Kind::update && entry.written == 0) break;
+            settle(entry, flight);
+            entry.written = flight.revision;
+            if (kind == Call::Kind::register_instance) {
+                notices.push_back({key, AnnouncementEvent::registered});
+            }
+            break;
+        case Result::gone:
+            entry.written = 0;
+            notices.push_back({key, AnnouncementEvent::lost});
+            break;
+        case Result::refused:
+            entry.pause = times_.last_retry;
+            retry(entry, now);
+            if (!std::exchange(entry.told_refused, true)) {
+                notices.push_back({key, AnnouncementEvent::refused});
+            }
+            break;
+        case Result::transient:
+            retry(entry, now);
+            break;
+    }
+    // What it wants now may be another call than the one that failed.
+    if (wants(entry) != kind) entry.retry_at = Time::min();
+    if (wants(entry)) ready_.insert(key);
+    return notices;
+}
+
+ServiceInstance const* AnnouncerMachine::find(Key key) const {
+    auto const found = entries_.find(key);
+    return found == entries_.end() ? nullptr : &found->second.instance;
+}
+
+bool AnnouncerMachine::registered(Key key) const {
+    auto const found = entries_.find(key);
+    return found != entries_.end() && found->second.beats();
+}
+
+}  // namespace rollcall

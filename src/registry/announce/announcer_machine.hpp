@@ -1,0 +1,152 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <random>
+#include <set>
+#include <vector>
+
+#include "registry/live/sighting.hpp"
+
+#include "rollcall/instance.hpp"
+
+namespace rollcall {
+
+/// The timetable of what keeps instances registered.
+struct AnnouncerTimes {
+    std::chrono::milliseconds period{10'000};  ///< Between two rounds; less up to a tenth.
+    std::chrono::milliseconds lease{90'000};
+    std::chrono::milliseconds reassert_within{500};  ///< After a connection or another generation.
+    std::chrono::milliseconds first_retry{200};
+    std::chrono::milliseconds last_retry{5'000};
+    std::uint32_t seed = 1;
+};
+
+/// What became of an announced instance.
+enum class AnnouncementEvent {
+    registered,        ///< Or registered again.
+    lost,              ///< Redis does not have it any more, as after a restart or a long silence.
+    removed_by_other,  ///< Somebody deregistered it while its lease ran.
+    refused,           ///< It cannot be stored unless somebody changes something; tried again.
+    released,          ///< Deregistered, as asked.
+};
+
+/// Decides when what is announced is registered, renewed and deregistered, so that Redis has what
+/// this process wants it to have. It does no I/O and has no clock.
+///
+/// What is released never comes back: a deregistration waits for the calls about its instance that
+/// are on their way, and nothing follows it.
+///
+/// Thread safety: one thread at a time.
+class AnnouncerMachine {
+public:
+    using Time = std::chrono::steady_clock::time_point;
+    using Key = std::uint64_t;  ///< Of an announcement; never used again.
+
+    /// A call to make. `register_instance` and `update` are about the instance as it is wanted at
+    /// that moment, `heartbeat` about all that are registered.
+    struct Call {
+        enum class Kind { heartbeat, register_instance, update, deregister } kind = {};
+        std::uint64_t number = 0;
+        std::vector<Key> keys = {};
+    };
+
+    enum class Beat {
+        alive,
+        gone,      ///< Not stored any more.
+        unlisted,  ///< Stored, but its service is not listed: to be registered again.
+        failed,    ///< Nobody knows.
+    };
+
+    enum class Result {
+        done,
+        gone,       ///< Of an update: there was nothing to update.
+        transient,  ///< Failed, may work soon; it may have been carried out.
+        refused,    ///< Failed, and will fail again unless somebody changes something.
+    };
+
+    struct Notice {
+        Key key = 0;
+        AnnouncementEvent event = {};
+    };
+    using Notices = std::vector<Notice>;
+
+    AnnouncerMachine(AnnouncerTimes times, Time now);
+
+    /// `stay_out`: when somebody removed it, it is not registered again.
+    Key add(ServiceInstance instance, bool stay_out);
+    /// The instance as it is wanted from now on; its id stays.
+    void change(Key key, ServiceInstance instance);
+    /// Gone at once if it never was on its way to Redis, or is out.
+    Notices release(Key key);
+
+    /// There is a connection, the first or another one.
+    void connected(Time now);
+    /// What the data is now; none: it is not known. Another one than before calls for a round.
+    void generation(std::optional<GenerationNumber> number, Time now);
+
+    /// All calls to make now.
+    std::vector<Call> next_calls(Time now);
+    /// When to ask for the next calls, if nothing happens before.
+    Time wake_at() const;
+
+    /// One beat for each key of the call, in order. The generation is to be told before, read after
+    /// the round if any is gone.
+    Notices answer_round(std::uint64_t number, std::vector<Beat> const& beats, Time now);
+    Notices answer_call(std::uint64_t number, Result result, Time now);
+
+    ServiceInstance const* find(Key key) const;  ///< As it is wanted; null once it is released.
+    bool registered(Key key) const;              ///< Whether Redis confirmed it at the last call.
+    std::size_t size() const noexcept { return entries_.size(); }
+    bool idle() const noexcept { return entries_.empty() && flights_.empty(); }
+
+private:
+    struct Entry {
+        ServiceInstance instance;
+        bool stay_out = false;
+        std::uint64_t wanted = 1;   // Revision of `instance`.
+        std::uint64_t written = 0;  // That Redis has; 0: none, it is to be registered.
+        bool out = false;           // Somebody removed it, and it stays out.
+        bool leaving = false;
+        bool tried = false;  // It may be stored.
+        bool busy = false;   // A call about it alone is on its way.
+        bool told_refused = false;
+        Time acknowledged_at = {};                   // When the last answered call was made.
+        std::optional<GenerationNumber> generation;  // At that call.
+        Time retry_at = Time::min();
+        std::chrono::milliseconds pause{0};
+
+        bool beats() const { return written != 0 && !leaving && !out; }
+    };
+    using Entries = std::map<Key, Entry>;
+
+    struct Flight {
+        Call call;
+        Time made_at;
+        std::uint64_t revision = 0;  // Of the instance that it is about.
+    };
+
+    std::optional<Call::Kind> wants(Entry const& entry) const;
+    Call begin(Call::Kind kind, std::vector<Key> keys, Time now);
+    void retry(Entry& entry, Time now);
+    void settle(Entry& entry, Flight const& flight);
+    void beat(Key key, Entry& entry, Beat beat, Flight const& flight, Time now, Notices& notices);
+    bool cannot_have_lapsed(Entry const& entry, Time now) const;
+
+    AnnouncerTimes times_;
+    std::minstd_rand random_;
+    Entries entries_;
+    std::map<std::uint64_t, Flight> flights_;
+    std::set<Key> ready_;  // Those that may want a call of their own.
+    bool round_on_its_way_ = false;
+    Time round_at_;
+    std::chrono::milliseconds round_pause_{0};  // After a round that failed.
+    std::optional<GenerationNumber> generation_;
+    std::uint64_t last_key_ = 0;
+    std::uint64_t last_call_ = 0;
+};
+
+}  // namespace rollcall

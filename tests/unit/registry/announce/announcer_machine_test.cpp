@@ -1,0 +1,297 @@
+#include "registry/announce/announcer_machine.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <string>
+
+namespace rollcall {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::ElementsAre;
+using testing::IsEmpty;
+using Machine = AnnouncerMachine;
+using Kind = Machine::Call::Kind;
+using Beat = Machine::Beat;
+using Key = Machine::Key;
+
+class AnnouncerMachineTest : public testing::Test {
+protected:
+    static ServiceInstance instance(int weight = 1) {
+        ServiceInstance result;
+        result.service_name = "orders";
+        result.weight = weight;
+        return result;
+    }
+
+    static std::vector<std::string> told(Machine::Notices const& notices) {
+        static constexpr char const* names[] = {"registered", "lost", "removed", "refused",
+                                                "released"};
+        std::vector<std::string> result;
+        for (auto const& notice : notices) {
+            result.push_back(std::to_string(notice.key) + ' ' +
+                             names[static_cast<int>(notice.event)]);
+        }
+        return result;
+    }
+
+    std::vector<std::string> calls() {
+        static constexpr char const* names[] = {"beat", "register", "update", "deregister"};
+        std::vector<std::string> result;
+        for (auto const& call : machine.next_calls(now)) {
+            std::string text = names[static_cast<int>(call.kind)];
+            for (auto const key : call.keys) text += ' ' + std::to_string(key);
+            result.push_back(text);
+            last[call.kind] = call.number;
+        }
+        return result;
+    }
+
+    std::vector<std::string> answer(Kind kind, Machine::Result result) {
+        return told(machine.answer_call(last.at(kind), result, now));
+    }
+    std::vector<std::string> answer(std::vector<Beat> const& beats) {
+        return told(machine.answer_round(last.at(Kind::heartbeat), beats, now));
+    }
+
+    Key announced(bool stay_out = false) {
+        auto const key = machine.add(instance(), stay_out);
+        calls();
+        answer(Kind::register_instance, Machine::Result::done);
+        return key;
+    }
+
+    /// Goes to the next round and makes its call.
+    void round() {
+        now = machine.wake_at();
+        ASSERT_THAT(calls(), testing::Contains(testing::StartsWith("beat")));
+    }
+
+    AnnouncerTimes const times;
+    Machine::Time now{1'000'000s};
+    Machine machine{times, now};
+    std::map<Kind, std::uint64_t> last;
+};
+
+TEST_F(AnnouncerMachineTest, RegistersAndRenewsInOneRound) {
+    machine.generation(1, now);
+    machine.add(instance(), false);
+    machine.add(instance(), false);
+    EXPECT_THAT(calls(), ElementsAre("register 1", "register 2"));
+    EXPECT_THAT(calls(), IsEmpty()) << "not twice";
+    EXPECT_FALSE(machine.registered(1));
+    EXPECT_THAT(told(machine.answer_call(1, Machine::Result::done, now)),
+                ElementsAre("1 registered"));
+    EXPECT_TRUE(machine.registered(1));
+    machine.answer_call(2, Machine::Result::done, now);
+    now = machine.wake_at();
+    EXPECT_THAT(calls(), ElementsAre("beat 1 2"));
+    now += 1min;
+    EXPECT_THAT(calls(), IsEmpty()) << "one round at a time";
+    EXPECT_THAT(answer({Beat::alive, Beat::alive}), IsEmpty());
+    EXPECT_THAT(calls(), ElementsAre("beat 1 2"));
+}
+
+TEST_F(AnnouncerMachineTest, RoundsComeNoLaterThanThePeriod) {
+    announced();
+    for (int i = 0; i < 100; ++i) {
+        auto const before = now;
+        round();
+        EXPECT_LE(now - before, times.period);
+        EXPECT_GE(now - before, times.period * 9 / 10) << "but not in step with others";
+        answer({Beat::alive});
+    }
+}
+
+TEST_F(AnnouncerMachineTest, AFailedRegistrationIsTriedAgainWithGrowingPauses) {
+    machine.add(instance(), false);
+    std::vector<long long> pauses;
+    for (int i = 0; i < 7; ++i) {
+        ASSERT_THAT(calls(), ElementsAre("register 1"));
+        EXPECT_THAT(answer(Kind::register_instance, Machine::Result::transient), IsEmpty());
+        EXPECT_THAT(calls(), IsEmpty());
+        pauses.push_back((machine.wake_at() - now) / 1ms);
+        now = machine.wake_at();
+    }
+    EXPECT_THAT(pauses, ElementsAre(200, 400, 800, 1'600, 3'200, 5'000, 5'000));
+}
+
+TEST_F(AnnouncerMachineTest, AConnectionCallsForEverythingAtOnce) {
+    announced();
+    machine.add(instance(), false);
+    calls();
+    for (int i = 0; i < 3; ++i) {
+        answer(Kind::register_instance, Machine::Result::transient);
+        now = machine.wake_at();
+        calls();
+    }
+    answer(Kind::register_instance, Machine::Result::transient);
+    machine.connected(now);
+    EXPECT_THAT(calls(), testing::Contains("register 2"));
+    EXPECT_LE(machine.wake_at() - now, times.reassert_within);
+    round();
+}
+
+TEST_F(AnnouncerMachineTest, AnotherGenerationCallsForARound) {
+    machine.generation(1, now);
+    announced();
+    machine.generation(1, now);
+    EXPECT_GT(machine.wake_at() - now, times.reassert_within);
+    machine.generation(2, now);
+    EXPECT_LE(machine.wake_at() - now, times.reassert_within);
+    round();
+    EXPECT_THAT(answer({Beat::gone}), ElementsAre("1 lost"));
+    EXPECT_THAT(calls(), ElementsAre("register 1"));
+}
+
+TEST_F(AnnouncerMachineTest, GoneWhileTheLeaseRunsIsSomebodysWork) {
+    machine.generation(1, now);
+    announced();
+    round();
+    EXPECT_THAT(answer({Beat::gone}), ElementsAre("1 removed"));
+    EXPECT_THAT(calls(), ElementsAre("register 1")) << "and taken back";
+
+    answer(Kind::register_instance, Machine::Result::done);
+
+    announced(true);
+    round();
+    EXPECT_THAT(answer({Beat::gone, Beat::gone}), ElementsAre("1 removed", "2 removed"));
+    EXPECT_THAT(calls(), ElementsAre("register 1")) << "2 stays out";
+    EXPECT_FALSE(machine.registered(2));
+    EXPECT_THAT(told(machine.release(2)), ElementsAre("2 released"));
+}
+
+TEST_F(AnnouncerMachineTest, GoneIsLossWhenTheLeaseMayHaveEnded) {
+    machine.generation(1, now);
+    announced(true);
+    round();
+    now += times.lease;  // The call hung.
+    EXPECT_THAT(answer({Beat::gone}), ElementsAre("1 lost"));
+    EXPECT_THAT(calls(), testing::Contains("register 1"));
+}
+
+TEST_F(AnnouncerMachineTest, GoneIsLossWithoutAGeneration) {
+    announced(true);
+    round();
+    EXPECT_THAT(answer({Beat::gone}), ElementsAre("1 lost"));
+}
+
+TEST_F(AnnouncerMachineTest, WhatIsNotListedIsRegisteredAgain) {
+    machine.generation(1, now);
+    announced(true);
+    round();
+    EXPECT_THAT(answer({Beat::unlisted}), ElementsAre("1 lost"));
+    EXPECT_THAT(calls(), ElementsAre("register 1"));
+}
+
+TEST_F(AnnouncerMachineTest, AFailedRoundIsRepeatedSoon) {
+    announced();
+    round();
+    EXPECT_THAT(answer({Beat::failed}), IsEmpty());
+    EXPECT_TRUE(machine.registered(1));
+    EXPECT_EQ(machine.wake_at() - now, times.first_retry);
+    round();
+    answer({Beat::failed});
+    EXPECT_EQ(machine.wake_at() - now, 2 * times.first_retry);
+}
+
+TEST_F(AnnouncerMachineTest, AFailureOfOneIsNoneOfTheOthers) {
+    announced();
+    announced();
+    round();
+    EXPECT_THAT(answer({Beat::failed, Beat::alive}), IsEmpty());
+    EXPECT_GE(machine.wake_at() - now, times.period * 9 / 10);
+}
+
+TEST_F(AnnouncerMachineTest, ARoundDoesNotUndoALaterRegistration) {
+    machine.generation(1, now);
+    announced();
+    round();
+    now += 1ms;
+    machine.change(1, instance(7));
+    EXPECT_THAT(calls(), ElementsAre("update 1"));
+    EXPECT_THAT(answer(Kind::update, Machine::Result::gone), ElementsAre("1 lost"));
+    EXPECT_THAT(calls(), ElementsAre("register 1"));
+    answer(Kind::register_instance, Machine::Result::done);
+    EXPECT_THAT(answer({Beat::gone}), IsEmpty()) << "it was made before";
+    EXPECT_TRUE(machine.registered(1));
+}
+
+TEST_F(AnnouncerMachineTest, AnUpdateIsNotTakenForARegistration) {
+    machine.generation(1, now);
+    announced();
+    machine.change(1, instance(7));
+    EXPECT_THAT(calls(), ElementsAre("update 1"));
+    round();
+    EXPECT_THAT(answer({Beat::gone}), ElementsAre("1 removed"));
+    answer(Kind::update, Machine::Result::done);
+    EXPECT_FALSE(machine.registered(1));
+    EXPECT_THAT(calls(), ElementsAre("register 1"));
+}
+
+TEST_F(AnnouncerMachineTest, ChangesDuringACallAreWrittenAfterIt) {
+    machine.add(instance(), false);
+    calls();
+    machine.change(1, instance(2));
+    machine.change(1, instance(3));
+    EXPECT_THAT(calls(), IsEmpty());
+    answer(Kind::register_instance, Machine::Result::done);
+    EXPECT_THAT(calls(), ElementsAre("update 1"));
+    EXPECT_EQ(machine.find(1)->weight, 3);
+    answer(Kind::update, Machine::Result::done);
+    EXPECT_THAT(calls(), IsEmpty());
+}
+
+TEST_F(AnnouncerMachineTest, NothingBringsBackWhatIsReleased) {
+    machine.add(instance(), false);
+    calls();
+    EXPECT_THAT(told(machine.release(1)), IsEmpty());
+    EXPECT_THAT(calls(), IsEmpty()) << "the registration is on its way";
+    answer(Kind::register_instance, Machine::Result::transient);  // It may have been carried out.
+    EXPECT_THAT(calls(), ElementsAre("deregister 1"));
+    machine.change(1, instance(5));
+    EXPECT_THAT(answer(Kind::deregister, Machine::Result::transient), IsEmpty());
+    now = machine.wake_at();
+    EXPECT_THAT(calls(), ElementsAre("deregister 1"));
+    EXPECT_THAT(answer(Kind::deregister, Machine::Result::done), ElementsAre("1 released"));
+    EXPECT_TRUE(machine.idle());
+    now += 1h;
+    machine.connected(now);
+    EXPECT_THAT(calls(), IsEmpty());
+    EXPECT_EQ(machine.wake_at(), Machine::Time::max());
+}
+
+TEST_F(AnnouncerMachineTest, WhatIsReleasedDuringARoundIsNotRegisteredAgain) {
+    machine.generation(1, now);
+    announced();
+    round();
+    machine.release(1);
+    EXPECT_THAT(calls(), ElementsAre("deregister 1"));
+    EXPECT_THAT(answer({Beat::gone}), IsEmpty());
+    EXPECT_THAT(calls(), IsEmpty());
+    EXPECT_THAT(answer(Kind::deregister, Machine::Result::done), ElementsAre("1 released"));
+}
+
+TEST_F(AnnouncerMachineTest, WhatNeverWasOnItsWayIsReleasedWithoutACall) {
+    machine.add(instance(), false);
+    EXPECT_THAT(told(machine.release(1)), ElementsAre("1 released"));
+    EXPECT_THAT(calls(), IsEmpty());
+}
+
+TEST_F(AnnouncerMachineTest, ARefusalIsToldOnce) {
+    machine.add(instance(), false);
+    calls();
+    EXPECT_THAT(answer(Kind::register_instance, Machine::Result::refused),
+                ElementsAre("1 refused"));
+    EXPECT_EQ(machine.wake_at() - now, times.last_retry);
+    now = machine.wake_at();
+    calls();
+    EXPECT_THAT(answer(Kind::register_instance, Machine::Result::refused), IsEmpty());
+    now = machine.wake_at();
+    calls();
+    EXPECT_THAT(answer(Kind::register_instance, Machine::Result::done),
+                ElementsAre("1 registered"));
+}
+
+}  // namespace
+}  // namespace rollcall
