@@ -45,6 +45,9 @@ public:
     /// Before `backend` is first asked for.
     void use_url(std::string url) { settings_.url = std::move(url); }
 
+    /// How often the command renews instances. Before `backend` is first asked for.
+    void use_heartbeat(std::chrono::milliseconds period) { settings_.heartbeat = period; }
+
     /// What there is to add to a failure: that nobody serves, where no URL was given. Else empty.
     std::string_view hint(std::error_code failure) const noexcept;
 

@@ -3,7 +3,6 @@
 
 #include "cli/context.hpp"
 #include "cli/exit_code.hpp"
-#include "cli/periods.hpp"
 #include "cosky/cosky_port.hpp"
 #include "redis/client_core.hpp"
 #include "redis/url.hpp"
@@ -33,7 +32,10 @@ std::unique_ptr<LayoutPort> make_port(Client const& client, Settings const& sett
         cosky::CoskyPortOptions layout;
         layout.ns = settings.name_space();
         layout.lease = settings.lease;
-        layout.heartbeat = heartbeat_period(settings.lease);
+        // Where nobody knows when the next one comes, it may be as late as it can: readers hear of
+        // each renewal that tells them more than they know.
+        layout.heartbeat =
+            settings.heartbeat.value_or(settings.lease - std::chrono::milliseconds{1});
         return cosky::make_cosky_port(client.core(), layout);
     }
     streaming::StreamingPortOptions layout;

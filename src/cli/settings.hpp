@@ -30,7 +30,9 @@ struct Settings {
     std::string layout = "streaming";  ///< Or `cosky`.
     std::string key_prefix = {};       ///< `--namespace`; empty: the layout's default.
     std::string key_prefix_source = {};
-    std::chrono::seconds lease{90};  ///< 60 s in the layout `cosky`.
+    std::chrono::seconds lease{90};  ///< See `default_lease` for that of other layouts.
+    /// How often this process renews instances: of commands, not of users. None: not known.
+    std::optional<std::chrono::milliseconds> heartbeat = {};
     Format output = Format::table;
     std::chrono::milliseconds timeout{2'000};
     /// `--timeout` itself, for commands that have another default.

@@ -123,8 +123,8 @@ private:
     }
 
     Exit repeat(Context& context) const {
-        auto const every = parse_duration("--every", every_,
-                                          {std::chrono::milliseconds{100}, std::chrono::hours{24}});
+        auto const every = period(context.settings().lease);
+        context.use_heartbeat(every);
         // Before anything can be heard of this process, so that a signal ends it in order from
         // then.
         boost::asio::io_context loop{1};
@@ -135,6 +135,16 @@ private:
         beats.beat();
         loop.run();
         return Exit::done;
+    }
+
+    /// One that leaves the instances without a lease from time to time would keep nothing alive.
+    std::chrono::milliseconds period(std::chrono::milliseconds lease) const {
+        auto const every = parse_duration("--every", every_,
+                                          {std::chrono::milliseconds{100}, std::chrono::hours{24}});
+        if (every < lease) return every;
+        throw UsageError{
+            "--every", every_,
+            fmt::format("must be shorter than the lease of {} (--lease)", format_duration(lease))};
     }
 
     std::string service_;

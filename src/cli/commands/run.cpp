@@ -40,6 +40,7 @@ public:
 
     Exit run(Context& context) override {
         auto options = supervisor_options(context.settings());
+        context.use_heartbeat(options.timetable.heartbeat);
         if (description_.port() == 0) {
             throw UsageError{"--port", "0", "must be the port that the command listens on"};
         }

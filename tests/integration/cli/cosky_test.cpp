@@ -104,6 +104,34 @@ TEST_F(CoskyCli, HeartbeatsRenew) {
     EXPECT_EQ(run({"heartbeat", "--service", "web", "--id", id(99)}).code, 3);
 }
 
+// Of each renewal that CoSky's readers must hear of to see the instance until the next one
+// (spec 17.7).
+TEST_F(CoskyCli, HeartbeatsAreAnnouncedInTimeForTheNext) {
+    add(80);
+    auto const announced = [&](Arguments further) {
+        // Readers know of a lease that ends in 45 s.
+        auto const now = std::stoll(redis().must({"TIME"}).elements.at(0).text);
+        redis().must({"HSET", ns + ":svc_itc:" + id(80), "__last_renew_pub_ttl_at",
+                      std::to_string(now + 45)});
+        Listener listener{server(), ns + ":svc_itc:*"};
+        Arguments arguments{"heartbeat", "--service", "web", "--id", id(80)};
+        bool const repeats = !further.empty();
+        std::ranges::move(further, std::back_inserter(arguments));
+        auto program = start(arguments);
+        if (repeats) {
+            EXPECT_TRUE(eventually(
+                [&] { return program.err().find("is alive") != std::string::npos; }, 10s));
+            program.signal(SIGTERM);
+        }
+        EXPECT_EQ(program.wait().code, 0);
+        return listener.drain().size();
+    };
+    EXPECT_EQ(announced({"--every", "10s"}), 0u) << "there are rounds left, and more to miss";
+    EXPECT_EQ(announced({"--every", "25s"}), 1u);
+    EXPECT_EQ(announced({"--every", "35s"}), 1u);
+    EXPECT_EQ(announced({}), 1u) << "nobody knows when the next one comes";
+}
+
 TEST_F(CoskyCli, OtherNamespacesAreOtherRegistries) {
     add(80);
     add(81, {"--namespace", "dev-{d}"});

@@ -125,5 +125,15 @@ TEST_F(MessagesTest, ALogInThatIsRefusedSaysWhatToDo) {
                 HasSubstr("the URL names a database that Redis does not have"));
 }
 
+TEST_F(MessagesTest, HeartbeatsRarerThanTheLeaseAreRefused) {
+    for (auto const* layout : {"streaming", "cosky"}) {
+        auto const outcome = run({"heartbeat", "--service", "web", "--id", "web@http#h#1",
+                                  "--layout", layout, "--lease", "10s", "--every", "10s"});
+        EXPECT_EQ(outcome.code, 2) << layout;
+        EXPECT_THAT(outcome.err,
+                    HasSubstr("--every \"10s\": must be shorter than the lease of 10s (--lease)"));
+    }
+}
+
 }  // namespace
 }  // namespace rollcall::test
