@@ -85,7 +85,7 @@ public:
     Task<Result<void>> yield_sweeping(Deadline deadline) override { return sweep_.yield(deadline); }
 
     Task<Result<std::vector<Finding>>> examine(bool fix, Deadline deadline) override {
-        return cosky::examine(scripts_, sweep_, ns_, fix, deadline);
+        return cosky::examine(scripts_, sweep_, ns_, lease_, fix, deadline);
     }
 
 private:

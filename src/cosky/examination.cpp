@@ -1,6 +1,8 @@
 #include "cosky/examination.hpp"
 
+#include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstddef>
 #include <map>
 #include <optional>
@@ -13,6 +15,7 @@
 #include "registry/exchange.hpp"
 #include "registry/fault.hpp"
 #include "registry/key_scan.hpp"
+#include "registry/rights.hpp"
 
 #include "rollcall/cosky/discovery_key_generator.hpp"
 #include "rollcall/cosky/redis_keys.hpp"
@@ -23,7 +26,14 @@ namespace {
 
 using redis::Request;
 using redis::Value;
+using Milliseconds = std::chrono::milliseconds;
 using Severity = Finding::Severity;
+
+// As the other layout's: whole seconds, and clocks that are read one after another.
+constexpr std::chrono::seconds least_tolerance{2};
+
+// What is beyond the year 9999 is no time that a renewal announced.
+constexpr std::chrono::seconds::rep latest_told = 253'402'300'800;
 
 /// Everything that is stored in a namespace.
 struct Survey {
@@ -41,12 +51,19 @@ struct Faults {
     Fault expired{"expired", "listed instances that have expired",
                   "takes them off the lists and announces them"};
     Fault orphan{"orphan", "instances on no list, so that readers do not find them", ""};
+    Fault other_id{"mismatch",
+                   "Hashes that describe another instance than their key names, so that our "
+                   "readers skip them",
+                   "", Severity::problem};
+    Fault other_service{"mismatch", "instances listed under a service that is not theirs", ""};
+    Fault other_lease{"lease", "instances written with a longer lease than this one", ""};
     Fault no_ttl{"no TTL", "ephemeral instances that would never expire by themselves", ""};
     Fault unlisted{"index", "services with instances that are not listed", "lists them"};
     Fault stale_count{"count", "stored counts of services that are not there", "removes them"};
 
     std::vector<Fault const*> all() const {
-        return {&wrong_type, &undecodable, &expired, &orphan, &no_ttl, &unlisted, &stale_count};
+        return {&wrong_type, &undecodable, &other_id,    &other_service, &expired,
+                &orphan,     &no_ttl,      &other_lease, &unlisted,      &stale_count};
     }
 };
 
@@ -120,38 +137,86 @@ Task<Result<Survey>> survey(redis::Session& session, std::string const& ns, Faul
     co_return result;
 }
 
-/// What is wrong with the Hash of an instance; false: it has none.
-bool judge_hash(std::string const& key, Value hash, std::int64_t ttl, Faults& faults) {
-    if (hash.is_error()) {
-        faults.wrong_type.where.push_back(key);
+/// What Redis has under the key of an instance, and when.
+struct Stored {
+    std::string const& id;
+    std::string key;
+    Value hash;
+    Milliseconds ttl;  ///< Below zero: none.
+    std::chrono::seconds now;
+};
+
+/// What is left of the lease, or readers were told is left: the longer of both.
+Milliseconds known_lease(Stored const& stored,
+                         std::vector<ServiceInstanceCodec::Field> const& hash) {
+    auto longest = stored.ttl;
+    for (auto const& [name, value] : hash) {
+        std::chrono::seconds::rep until = 0;
+        if (name != "__last_renew_pub_ttl_at") continue;
+        auto const read = std::from_chars(value.data(), value.data() + value.size(), until);
+        if (read.ptr != value.data() + value.size()) continue;
+        if (until > latest_told || until <= stored.now.count()) continue;
+        longest = std::max<Milliseconds>(longest, std::chrono::seconds{until} - stored.now);
+    }
+    return longest;
+}
+
+void judge_lease(Stored const& stored, std::vector<ServiceInstanceCodec::Field> const& hash,
+                 Milliseconds lease, Faults& faults) {
+    if (stored.ttl < Milliseconds{}) return faults.no_ttl.where.push_back(stored.key);
+    // Nothing tells of a shorter one: what is left says only how much it was at least.
+    auto const known = known_lease(stored, hash);
+    if (known <= lease + std::max<Milliseconds>(least_tolerance, lease / 10)) return;
+    faults.other_lease.where.push_back(
+        stored.id + " (" + std::to_string(std::chrono::round<std::chrono::seconds>(known).count()) +
+        " s)");
+}
+
+/// What is wrong with the Hash of an instance that the lists of `services` name; false: it has
+/// none.
+bool judge_hash(Stored const& stored, std::vector<std::string_view> const& services,
+                Milliseconds lease, Faults& faults) {
+    if (stored.hash.is_error()) {
+        faults.wrong_type.where.push_back(stored.key);
         return true;
     }
     std::vector<ServiceInstanceCodec::Field> fields;
-    for (auto at = hash.begin(); at != hash.end(); ++at) {
+    for (auto at = stored.hash.begin(); at != stored.hash.end(); ++at) {
         auto const name = (*at).text();
-        if (++at == hash.end()) break;
+        if (++at == stored.hash.end()) break;
         fields.emplace_back(name, (*at).text());
     }
     if (fields.empty()) return false;
     auto const found = ServiceInstanceCodec::decode(fields);
     if (!found) {
-        faults.undecodable.where.push_back(key);
-    } else if (found->instance.ephemeral && ttl < 0) {
-        faults.no_ttl.where.push_back(key);
+        faults.undecodable.where.push_back(stored.key);
+        return true;
     }
+    auto const& instance = found->instance;
+    if (instance.instance_id != stored.id) faults.other_id.where.push_back(stored.key);
+    for (auto const service : services) {
+        if (service == instance.service_name) continue;
+        faults.other_service.where.push_back(stored.id + " of " + instance.service_name + " in " +
+                                             std::string{service});
+    }
+    if (instance.ephemeral) judge_lease(stored, fields, lease, faults);
     return true;
 }
 
 Task<Result<void>> judge_instances(redis::Session& session, std::string const& ns,
-                                   Survey const& seen, Faults& faults, Deadline deadline) {
-    std::set<std::string_view> listed;
-    for (auto const& [service, ids] : seen.lists) listed.insert(ids.begin(), ids.end());
+                                   Milliseconds lease, Survey const& seen, Faults& faults,
+                                   Deadline deadline) {
+    std::map<std::string_view, std::vector<std::string_view>> services;
+    for (auto const& [service, ids] : seen.lists) {
+        for (auto const& id : ids) services[id].push_back(service);
+    }
     std::vector<std::string> const ids{seen.ids.begin(), seen.ids.end()};
     Reads reads;
     reads.items = ids.size();
     reads.nodes = 30;
     reads.bytes = 384;
     reads.push = [&](Request& request, std::size_t i) {
+        if (request.empty()) request.push("TIME");
         auto const key = DiscoveryKeyGenerator::instance_key(ns, ids[i]);
         std::array<std::string_view, 1> const arguments{key};
         request.push("HGETALL", arguments);
@@ -159,21 +224,38 @@ Task<Result<void>> judge_instances(redis::Session& session, std::string const& n
     };
     reads.take = [&](redis::Response const& response, std::size_t first,
                      std::size_t last) -> std::optional<Failure> {
+        if (response[0].is_error()) return redis::failure_of(response[0], "read Redis' clock");
+        std::chrono::seconds const now{response[0][0].integer()};
         for (auto i = first; i < last; ++i) {
-            auto const hash = response[2 * (i - first)];
-            auto const key = DiscoveryKeyGenerator::instance_key(ns, ids[i]);
-            if (hash.is_error() && !redis::is_wrong_type(hash)) {
-                return redis::failure_of(hash, "read " + key);
+            Stored const stored{ids[i], DiscoveryKeyGenerator::instance_key(ns, ids[i]),
+                                response[1 + 2 * (i - first)],
+                                Milliseconds{response[2 + 2 * (i - first)].integer(-1)}, now};
+            if (stored.hash.is_error() && !redis::is_wrong_type(stored.hash)) {
+                return redis::failure_of(stored.hash, "read " + stored.key);
             }
-            auto const ttl = response[2 * (i - first) + 1].integer(-1);
-            bool const there = judge_hash(key, hash, ttl, faults);
-            bool const on_a_list = listed.contains(ids[i]);
-            if (!there && on_a_list) faults.expired.where.push_back(ids[i]);
-            if (there && !on_a_list) faults.orphan.where.push_back(ids[i]);
+            auto const& naming = services[ids[i]];
+            bool const there = judge_hash(stored, naming, lease, faults);
+            if (!there && !naming.empty()) faults.expired.where.push_back(ids[i]);
+            if (there && naming.empty()) faults.orphan.where.push_back(ids[i]);
         }
         return std::nullopt;
     };
     co_return co_await exec_reads(session, reads, deadline);
+}
+
+/// Who uses whom is for people: only what keeps them from seeing it is looked for.
+Task<Result<void>> judge_topology(redis::Session& session, std::string const& ns, Faults& faults,
+                                  Deadline deadline) {
+    std::vector<std::string> const index{DiscoveryKeyGenerator::topology_idx_key(ns)};
+    auto const consumers = co_await read_names(session, "HKEYS", index, faults, deadline);
+    if (consumers.has_error()) co_return consumers.error();
+    std::vector<std::string> keys;
+    for (auto const& consumer : consumers->front()) {
+        keys.push_back(DiscoveryKeyGenerator::topology_key(ns, consumer));
+    }
+    auto const edges = co_await read_names(session, "HKEYS", keys, faults, deadline);
+    if (edges.has_error()) co_return edges.error();
+    co_return Result<void>{};
 }
 
 Task<Result<void>> repair(DiscoveryRedisScripts const& scripts, ExpirySweep& sweep,
@@ -210,8 +292,48 @@ void judge_services(Survey const& seen, Faults& faults) {
     }
 }
 
-std::vector<Finding> findings_of(std::string const& ns, Survey const& seen, Faults const& faults) {
-    std::vector<Finding> findings;
+/// Those of a provider. Scripts have the namespace as their key, and take the others from it.
+NeededRights needed_rights(std::string const& ns) {
+    std::string const id = "any@http#any#80";
+    auto const index = DiscoveryKeyGenerator::service_idx_key(ns);
+    auto const list = DiscoveryKeyGenerator::instance_idx_key(ns, "any");
+    auto const counts = DiscoveryKeyGenerator::service_stat_key(ns);
+    auto const hash = DiscoveryKeyGenerator::instance_key(ns, id);
+    NeededRights needed;
+    needed.sweep = ns + ":rollcall:sweep";
+    needed.channels.push_back({index, index});
+    needed.channels.push_back({hash, DiscoveryKeyGenerator::instance_key(ns, "*")});
+    for (auto const* name : {"EVAL", "EVALSHA"}) {
+        needed.commands.push_back({{name, "", "1", ns}, ns});
+    }
+    needed.add_usual();
+    for (auto const& key : {index, list}) {
+        needed.add("SMEMBERS", key);
+        for (auto const* name : {"SISMEMBER", "SADD", "SREM"}) needed.add(name, key, {""});
+    }
+    for (auto const& key : {counts, hash}) {
+        needed.add("HKEYS", key);
+        needed.add("HSET", key, {"", ""});
+        needed.add("HDEL", key, {""});
+    }
+    for (auto const* name : {"HGETALL", "EXISTS", "TTL", "PTTL", "PERSIST", "DEL"}) {
+        needed.add(name, hash);
+    }
+    for (auto const* name : {"HGET", "HMGET", "HEXISTS"}) needed.add(name, hash, {""});
+    needed.add("EXPIRE", hash, {"1"});
+    return needed;
+}
+
+/// A namespace like `ns` that Redis Cluster takes. What stands in braces must not be empty, so that
+/// a brace that closes first is in the way.
+std::string with_hash_tag(std::string ns) {
+    if (auto wrapped = RedisKeys::wrap(ns); RedisKeys::has_hash_tag(wrapped)) return wrapped;
+    std::erase_if(ns, [](char c) { return c == '{' || c == '}'; });
+    return RedisKeys::wrap(ns.empty() ? "default" : ns);
+}
+
+std::vector<Finding> findings_of(std::string const& ns, Survey const& seen, Faults const& faults,
+                                 std::vector<Finding> findings) {
     for (auto const* fault : faults.all()) {
         if (auto finding = fault->finding()) findings.push_back(*std::move(finding));
     }
@@ -224,7 +346,7 @@ std::vector<Finding> findings_of(std::string const& ns, Survey const& seen, Faul
     if (!RedisKeys::has_hash_tag(ns)) {
         findings.push_back(make_finding(Severity::note, "hash tag",
                                         "the namespace has no hash tag such as " +
-                                            RedisKeys::wrap(ns) +
+                                            with_hash_tag(ns) +
                                             ": Redis Cluster would not take its scripts"));
     }
     if (!seen.scan.complete) {
@@ -242,15 +364,21 @@ std::vector<Finding> findings_of(std::string const& ns, Survey const& seen, Faul
 }  // namespace
 
 Task<Result<std::vector<Finding>>> examine(DiscoveryRedisScripts const& scripts, ExpirySweep& sweep,
-                                           std::string const& ns, bool fix, Deadline deadline) {
+                                           std::string const& ns, std::chrono::seconds lease,
+                                           bool fix, Deadline deadline) {
     auto& session = scripts.core().session();
     Faults faults;
     auto const seen = co_await survey(session, ns, faults, deadline);
     if (seen.has_error()) co_return seen.error();
-    auto const judged = co_await judge_instances(session, ns, *seen, faults, deadline);
+    auto const judged = co_await judge_instances(session, ns, lease, *seen, faults, deadline);
     if (judged.has_error()) co_return judged.error();
     judge_services(*seen, faults);
-    auto findings = findings_of(ns, *seen, faults);
+    auto const used = co_await judge_topology(session, ns, faults, deadline);
+    if (used.has_error()) co_return used.error();
+    auto const needed = needed_rights(ns);
+    auto rights = co_await examine_rights(session, needed, deadline);
+    if (rights.has_error()) co_return rights.error();
+    auto findings = findings_of(ns, *seen, faults, *std::move(rights));
     if (!fix) co_return findings;
 
     auto const repaired = co_await repair(scripts, sweep, ns, faults, deadline);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -12,12 +13,14 @@
 
 namespace rollcall::cosky {
 
-/// Compares the lists and Hashes of a namespace. With `fix` it sweeps, lists services that have
-/// instances but are not listed, and removes counts of services that are not there.
+/// Looks at what this user may do, and compares the lists and Hashes of a namespace, where
+/// instances should have `lease`. With `fix` it sweeps, lists services that have instances but are
+/// not listed, and removes counts of services that are not there.
 ///
 /// Cost: SCAN over the whole database, then each key of the namespace once; ends by `deadline` and
 /// says so when it did not see everything.
 Task<Result<std::vector<Finding>>> examine(DiscoveryRedisScripts const& scripts, ExpirySweep& sweep,
-                                           std::string const& ns, bool fix, Deadline deadline);
+                                           std::string const& ns, std::chrono::seconds lease,
+                                           bool fix, Deadline deadline);
 
 }  // namespace rollcall::cosky

@@ -136,6 +136,11 @@ std::optional<InstanceReader::Listed> InstanceReader::listed(std::string_view ns
         skip(ns, id, "its fields make no instance");
         return std::nullopt;
     }
+    // Else two could have the same id, and nobody could tell which one a change is about.
+    if (auto const& own = found->instance.instance_id; own != id) {
+        skip(ns, id, "its fields describe " + own);
+        return std::nullopt;
+    }
     Listed result;
     result.found = *std::move(found);
     result.lease = lease;

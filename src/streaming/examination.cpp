@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "registry/fault.hpp"
-#include "streaming/rights.hpp"
+#include "registry/rights.hpp"
 #include "streaming/service_keys.hpp"
 #include "streaming/survey.hpp"
 
@@ -137,6 +137,30 @@ Task<Result<void>> repair(RegistryLuaScriptExecutor const& scripts, ExpirySweep&
     co_return Result<void>{};
 }
 
+/// Those of a provider. What the scripts do not use, in any service, is not asked for.
+NeededRights needed_rights(RegistryKeys const& keys) {
+    ServiceKeys const names{keys.prefix(), "any"};
+    auto const index = keys.services_index();
+    auto const heartbeats = names.heartbeats();
+    auto const hash = names.instance("any");
+    NeededRights needed;
+    needed.sweep = keys.prefix() + ":rollcall:sweep";
+    needed.channels.push_back({names.changes(), ServiceKeys{keys.prefix(), "*"}.changes()});
+    for (auto const* name : {"EVAL", "EVALSHA"}) needed.commands.push_back({{name, "", "0"}, {}});
+    needed.add_usual();
+    needed.add("SMEMBERS", index);
+    for (auto const* name : {"SISMEMBER", "SADD", "SREM"}) needed.add(name, index, {""});
+    needed.add("ZRANGEBYSCORE", heartbeats, {"0", "0"});
+    needed.add("ZCARD", heartbeats);
+    needed.add("ZADD", heartbeats, {"0", ""});
+    for (auto const* name : {"ZSCORE", "ZREM"}) needed.add(name, heartbeats, {""});
+    for (auto const* name : {"HGETALL", "EXISTS", "PERSIST", "DEL"}) needed.add(name, hash);
+    for (auto const* name : {"HGET", "HMGET", "HDEL"}) needed.add(name, hash, {""});
+    needed.add("HSET", hash, {"", ""});
+    needed.add("EXPIRE", hash, {"1"});
+    return needed;
+}
+
 Finding note(Severity severity, std::string text) {
     return make_finding(severity, "entries", std::move(text));
 }
@@ -150,7 +174,8 @@ Task<Result<std::vector<Finding>>> examine(RegistryLuaScriptExecutor const& scri
     if (seen.has_error()) co_return seen.error();
     auto const faults = sort(*seen, scripts.keys(), scripts.lease());
 
-    auto rights = co_await examine_rights(scripts, deadline);
+    auto const needed = needed_rights(scripts.keys());
+    auto rights = co_await examine_rights(scripts.core().session(), needed, deadline);
     if (rights.has_error()) co_return rights.error();
     auto findings = *std::move(rights);
     for (auto const* fault : faults.all()) {

@@ -1,10 +1,8 @@
 // `rollcall doctor`: what it finds, what it repairs, and what it may not ask.
 
-#include <boost/json/array.hpp>
-#include <boost/json/object.hpp>
 #include <gmock/gmock.h>
 
-#include "program.hpp"
+#include "doctor_fixture.hpp"
 
 namespace rollcall::test {
 namespace {
@@ -12,31 +10,6 @@ namespace {
 using testing::Contains;
 using testing::HasSubstr;
 using testing::Not;
-
-class DoctorTest : public CliTest {
-protected:
-    struct Report {
-        int code = 0;
-        bool ok = false;
-        std::vector<std::string> findings = {};  ///< `severity topic: text`.
-    };
-
-    Report examine(Arguments further = {}) {
-        Arguments arguments{"doctor", "--output", "json"};
-        arguments.insert(arguments.end(), further.begin(), further.end());
-        auto const outcome = run(arguments);
-        Report report;
-        report.code = outcome.code;
-        auto const document = outcome.json();
-        report.ok = document.at("ok").as_bool();
-        for (auto const& one : document.at("findings").as_array()) {
-            auto const text = [&](char const* key) { return std::string{one.at(key).as_string()}; };
-            report.findings.push_back(text("severity") + " " + text("topic") + ": " + text("text") +
-                                      (one.at("repaired").as_bool() ? " (repaired)" : ""));
-        }
-        return report;
-    }
-};
 
 TEST_F(DoctorTest, FindsNothingWrongWithAFreshRegistry) {
     must({"register", "--service", "web", "--id", "a", "--host", "h", "--port", "1"});
