@@ -68,8 +68,16 @@ Result<Topology> RedisServiceTopology::Impl::read(std::string_view ns) const {
     Topology topology;
     auto const reply = (*response)[0];
     for (auto at = reply.begin(); at != reply.end(); ++at) {
-        auto& producers = topology[std::string{(*at).text()}];
+        std::string const consumer{(*at).text()};
         if (++at == reply.end()) break;
+        if (!(*at).is_aggregate()) {
+            // One that is damaged must not hide the others.
+            core->log().write(
+                LogLevel::warning, "left-out",
+                "left out the consumer " + consumer + " in " + space + ": its key is no Hash");
+            continue;
+        }
+        auto& producers = topology[consumer];
         for (auto const producer : *at) producers.emplace(producer.text());
     }
     return topology;

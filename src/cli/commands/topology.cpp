@@ -23,6 +23,7 @@ public:
         for (auto const& [consumer, producers] :
              service.topology(context.settings().name_space())) {
             boost::json::array used;
+            if (producers.empty()) table.add({consumer, ""});
             for (auto const& producer : producers) {
                 used.push_back(json_text(producer));
                 table.add({consumer, producer});

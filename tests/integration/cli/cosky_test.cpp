@@ -154,6 +154,15 @@ TEST_F(CoskyCli, NamespacesAndTopologyOfPeers) {
     EXPECT_EQ(must({"topology", "--output", "json"}).out,
               R"([{"consumer":"gateway","producers":["order","stock"]}])"
               "\n");
+    redis().must({"HSET", ns + ":topology_idx", "idle", "5", "odd", "5"});
+    redis().must({"SET", ns + ":topology:odd", "x"});
+    auto const outcome = must({"topology"});
+    EXPECT_EQ(outcome.out, "CONSUMER  PRODUCER\ngateway   order\ngateway   stock\nidle      -\n");
+    EXPECT_THAT(outcome.err, HasSubstr("left out the consumer odd in " + ns));
+    EXPECT_EQ(must({"topology", "--output", "json"}).out,
+              R"([{"consumer":"gateway","producers":["order","stock"]},)"
+              R"({"consumer":"idle","producers":[]}])"
+              "\n");
     auto const other = run({"topology", "--layout", "streaming"});
     EXPECT_EQ(other.code, 1);
     EXPECT_THAT(other.err, HasSubstr("only the layout cosky"));
