@@ -60,6 +60,14 @@ void AsyncCalls::heartbeat(std::vector<InstanceId> ids, Handler<std::vector<Live
         std::move(handler));
 }
 
+void AsyncCalls::instance(InstanceId const& id, Handler<std::optional<Found>> handler) {
+    start<std::optional<Found>>(
+        [id, port = backend_.port(), deadline = backend_.core()->deadline()] {
+            return port->instance(id, deadline);
+        },
+        std::move(handler));
+}
+
 void AsyncCalls::set_healthy(InstanceId const& id, bool on, Handler<Written> handler) {
     start<Written>(
         [id, on, port = backend_.port(), deadline = backend_.core()->deadline()] {

@@ -245,7 +245,8 @@ std::optional<MakeCall> RunMachine::next_call(Time now) const {
     if (phase_ == Phase::starting || (phase_ == Phase::serving && verdict_missing())) return {};
     bool const due = now >= call_at_;
     if (!wants_stored()) {
-        if (may_be_stored_ && due) return MakeCall{Call::deregister, healthy_};
+        bool const comes_back = phase_ == Phase::serving;
+        if (may_be_stored_ && due) return MakeCall{Call::deregister, healthy_, comes_back};
         return {};
     }
     if (!registered_) {

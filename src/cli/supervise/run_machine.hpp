@@ -82,7 +82,8 @@ struct ProbePort {};
 struct RunCheck {};
 struct MakeCall {
     Call call = {};
-    bool healthy = true;  ///< For `register_instance` and `set_health`.
+    bool healthy = true;      ///< For `register_instance` and `set_health`.
+    bool comes_back = false;  ///< For `deregister`: when the check passes, it is registered again.
 };
 struct SignalChild {
     int number = 0;

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <random>
+#include <stdexcept>
 #include <unistd.h>
 
 #include "cli/exit_code.hpp"
@@ -191,7 +192,32 @@ void Supervisor::perform(MakeCall const& action) {
         case Call::set_health:
             return calls_.set_healthy(id, action.healthy, written);
         case Call::deregister:
-            return calls_.deregister_instance(id, written);
+            return deregister(id, action.comes_back);
+    }
+}
+
+/// What others changed goes with the instance: it is asked for before, where that comes back.
+void Supervisor::deregister(InstanceId const& id, bool comes_back) {
+    auto const remove = [this, id] {
+        calls_.deregister_instance(
+            id, [this](auto const& result) { on_written(Call::deregister, result); });
+    };
+    if (!comes_back) return remove();
+    calls_.instance(id, [this, remove](Result<std::optional<Found>> const& stored) {
+        if (stored && *stored) keep_changes((*stored)->instance);
+        remove();
+    });
+}
+
+void Supervisor::keep_changes(ServiceInstance const& stored) {
+    auto changed = instance_;
+    changed.weight = stored.weight;
+    changed.metadata = stored.metadata;
+    try {
+        instance_ = backend_.port()->validated(changed);
+    } catch (std::invalid_argument const& error) {
+        logger_.warning(fmt::format(
+            "what others changed of it will be lost, it would be refused: {}", error.what()));
     }
 }
 

@@ -58,13 +58,17 @@ private:
     void perform(Say const& action);
     void perform(Finish const& action);
 
+    void deregister(InstanceId const& id, bool comes_back);
+    void keep_changes(ServiceInstance const& stored);
+
     void answer(Call call, Outcome outcome) { feed(Called{call, outcome}); }
     Outcome failed(Failure const& failure);
 
     boost::asio::io_context& loop_;
     SignalSource& signals_;
     Backend const& backend_;
-    ServiceInstance const instance_;
+    /// What is registered: as it was given, with what others made of it since.
+    ServiceInstance instance_;
     SupervisorOptions const options_;
     Logger& logger_;
     boost::asio::steady_timer timer_;

@@ -203,6 +203,36 @@ TEST_F(CoskyCli, RunTakesTheInstanceOutWhileTheCheckFails) {
     EXPECT_EQ(count("web"), 0u);
 }
 
+// What operators changed is not undone by a check that fails and passes again (defect 16).
+TEST_F(CoskyCli, WhatComesBackAfterACheckIsAsItWasLeft) {
+    auto const port = std::to_string(free_port());
+    auto const sick = home() / "sick";
+    Arguments arguments{"run",    "--service",        "web",  "--host",     "127.0.0.1", "--port",
+                        port,     "--weight",         "3",    "--metadata", "v=1",       "--check",
+                        "http:/", "--check-interval", "50ms", "--settle",   "0"};
+    auto const name = "web@http#127.0.0.1#" + port;
+    for (auto const& word : child({"port=" + port, "sick=" + sick.string()})) {
+        arguments.push_back(word);
+    }
+    auto program = start(arguments);
+    auto const listed = [&](std::size_t expected) {
+        return eventually([&] { return count("web") == expected; }, 10s);
+    };
+    ASSERT_TRUE(listed(1)) << program.err();
+    must({"weight", "--service", "web", "--id", name, "9"});
+    must({"metadata", "merge", "--service", "web", "--id", name, "op=1"});
+    std::ofstream{sick} << "x";
+    ASSERT_TRUE(listed(0));
+    std::filesystem::remove(sick);
+    ASSERT_TRUE(listed(1));
+    auto const instance = list("web").at(0);
+    EXPECT_EQ(instance.at("weight").as_int64(), 9);
+    EXPECT_EQ(instance.at("metadata"), (boost::json::object{{"op", "1"}, {"v", "1"}}));
+    program.signal(SIGTERM);
+    program.wait();
+    EXPECT_EQ(count("web"), 0u);
+}
+
 TEST_F(CoskyCli, ServeSweepsAndAnnounces) {
     auto program = start({"serve", "--lease", "1s"});
     ASSERT_TRUE(eventually(

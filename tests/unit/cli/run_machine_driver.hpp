@@ -63,7 +63,11 @@ struct ToText {
     std::string operator()(RunCheck) const { return "check"; }
     std::string operator()(MakeCall const& make) const {
         auto const marked = make.call == Call::register_instance || make.call == Call::set_health;
-        return name_of(make.call) + (!marked ? "" : make.healthy ? " healthy" : " unhealthy");
+        return name_of(make.call) +
+               (!marked        ? ""
+                : make.healthy ? " healthy"
+                               : " unhealthy") +
+               (make.comes_back ? " for now" : "");
     }
     std::string operator()(SignalChild const& signal) const {
         return "signal " + std::to_string(signal.number) + (signal.group ? " group" : "");
