@@ -15,9 +15,6 @@ namespace {
 
 constexpr DurationRange lease_range{std::chrono::seconds{1}, std::chrono::hours{24 * 30}, true};
 
-// What programs of that layout give their instances by default.
-constexpr std::chrono::seconds cosky_lease{60};
-
 constexpr DurationRange timeout_range{std::chrono::milliseconds{1}, std::chrono::hours{24}};
 
 std::optional<std::string> set_variable(Environment const& environment, std::string const& name) {
@@ -95,7 +92,7 @@ Settings Settings::resolve(GivenOptions const& given, Environment const& environ
     if (auto const value = find("layout")) {
         check_layout(*value);
         settings.layout = value->text;
-        if (settings.layout == "cosky") settings.lease = cosky_lease;
+        settings.lease = default_lease(settings.layout);
     }
     if (auto const value = find_text("namespace")) {
         settings.key_prefix = value->text;
@@ -113,6 +110,11 @@ Settings Settings::resolve(GivenOptions const& given, Environment const& environ
     if (auto const value = find_text("host")) settings.host = value->text;
     if (auto const value = find_text("data")) settings.data = value->text;
     return settings;
+}
+
+std::chrono::seconds default_lease(std::string_view layout) noexcept {
+    // What programs of that layout give their instances by default.
+    return std::chrono::seconds{layout == "cosky" ? 60 : 90};
 }
 
 std::string Settings::name_space() const {

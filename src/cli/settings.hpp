@@ -47,6 +47,8 @@ struct Settings {
     static Settings resolve(GivenOptions const& given, Environment const& environment);
 };
 
+std::chrono::seconds default_lease(std::string_view layout) noexcept;
+
 /// The process's own variables.
 std::optional<std::string> process_environment(std::string const& name);
 

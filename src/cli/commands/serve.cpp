@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/json/object.hpp>
@@ -11,6 +12,7 @@
 #include "cli/context.hpp"
 #include "cli/eviction_warning.hpp"
 #include "cli/failure_text.hpp"
+#include "cli/parse.hpp"
 #include "cli/periods.hpp"
 #include "cli/print/json_output.hpp"
 #include "cli/signal_source.hpp"
@@ -86,6 +88,40 @@ std::string own_name() {
     return name.empty() ? "rollcall" : name;
 }
 
+/// `text` as one word of a command line of a shell.
+std::string shell_word(std::string const& text) {
+    constexpr std::string_view harmless = "-_./:@%+=,";
+    auto const plain = [&](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+               harmless.find(c) != std::string_view::npos;
+    };
+    if (!text.empty() && std::ranges::all_of(text, plain)) return text;
+    std::string word = "'";
+    for (char const c : text) {
+        if (c == '\'') {
+            word += "'\\''";
+        } else {
+            word += c;
+        }
+    }
+    return word + "'";
+}
+
+/// What other commands must be told to find this registry, where it is not what they assume.
+std::string common_options(Settings const& settings) {
+    Settings assumed;
+    assumed.layout = settings.layout;
+    std::string options;
+    if (settings.layout != Settings{}.layout) options += " --layout " + settings.layout;
+    if (settings.name_space() != assumed.name_space()) {
+        options += " --namespace " + shell_word(settings.name_space());
+    }
+    if (settings.lease != default_lease(settings.layout)) {
+        options += " --lease " + format_duration(settings.lease);
+    }
+    return options;
+}
+
 class Serve final : public Command {
 public:
     void declare(OptionSet& options) override {
@@ -151,11 +187,13 @@ private:
         auto const name = own_name();
         context.print_line(fmt::format("rollcall {} keeps the registry on {}", version(), address));
         if (embedded) {
+            auto const options = common_options(context.settings());
             context.print_line("In another terminal:");
-            context.print_line(fmt::format(
-                "  {} run --service web --port 8000 -- python3 -m http.server 8000", name));
-            context.print_line(fmt::format("  {} services", name));
-            context.print_line(fmt::format("  {} list web", name));
+            context.print_line(
+                fmt::format("  {} run{} --service web --port 8000 -- python3 -m http.server 8000",
+                            name, options));
+            context.print_line(fmt::format("  {} services{}", name, options));
+            context.print_line(fmt::format("  {} list web{}", name, options));
         }
         context.print_line("Ctrl-C ends it.");
     }

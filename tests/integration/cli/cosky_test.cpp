@@ -233,6 +233,28 @@ TEST_F(CoskyCli, WhatComesBackAfterACheckIsAsItWasLeft) {
     EXPECT_EQ(count("web"), 0u);
 }
 
+TEST_F(CoskyCli, ServeSaysHowToReachWhatItServes) {
+    auto const said = [this](Arguments further) {
+        environment().erase("ROLLCALL_URL");
+        environment().erase("ROLLCALL_LAYOUT");
+        Arguments arguments{"serve", "--data", (home() / "data").string()};
+        std::ranges::move(further, std::back_inserter(arguments));
+        auto program = start(arguments);
+        EXPECT_TRUE(
+            eventually([&] { return program.out().find("Ctrl-C") != std::string::npos; }, 20s))
+            << program.err();
+        program.signal(SIGTERM);
+        return program.wait().out;
+    };
+    EXPECT_THAT(said({}), testing::Not(HasSubstr(" --l")));
+    auto const plain = said({"--layout", "cosky"});
+    EXPECT_THAT(plain, HasSubstr(" run --layout cosky --service web "));
+    EXPECT_THAT(plain, HasSubstr(" list web --layout cosky\n"));
+    EXPECT_THAT(said({"--layout", "cosky", "--namespace", "d'v-{d}", "--lease", "30s"}),
+                HasSubstr(R"( services --layout cosky --namespace 'd'\''v-{d}' --lease 30s)"
+                          "\n"));
+}
+
 TEST_F(CoskyCli, ServeSweepsAndAnnounces) {
     auto program = start({"serve", "--lease", "1s"});
     ASSERT_TRUE(eventually(
