@@ -26,9 +26,10 @@ constexpr CommonOption common_options[] = {
     {"url", "URL",
      "Redis: redis://[user:password@]host[:port][/db] or unix://[user:password@]/path[?db=N]; "
      "prefer ROLLCALL_URL for one with a password"},
-    {"layout", "NAME", "how the registry is stored: streaming"},
-    {"namespace", "PREFIX", "key prefix of the registry"},
-    {"lease", "TIME", "how long an instance lives without heartbeats, the same for all (90s)"},
+    {"layout", "NAME", "how the registry is stored: streaming or cosky (streaming)"},
+    {"namespace", "PREFIX", "key prefix of the registry; in the layout cosky its namespace"},
+    {"lease", "TIME",
+     "how long an instance lives without heartbeats, the same for all (90s; cosky: 60s)"},
     {"output", "FORMAT", "table, json or wide"},
     {"timeout", "TIME", "limit of each request to Redis (2s)"},
     {"config", "FILE", "config file instead of $XDG_CONFIG_HOME/rollcall/config.toml"},

@@ -40,8 +40,8 @@ void DescriptionOptions::declare(OptionSet& options) {
     options.repeated("--metadata", metadata_, "KEY=VALUE", "a label");
     options.flag(
         "--persistent", persistent_,
-        "stays stored until deregistered; without heartbeats it is silent after the lease, "
-        "and the cleanup marks it unhealthy");
+        "stays stored until deregistered; in the layout streaming it is silent after the lease "
+        "without heartbeats, and the cleanup marks it unhealthy");
 }
 
 int DescriptionOptions::port() const { return parse_port("--port", port_); }

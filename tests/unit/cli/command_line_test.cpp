@@ -173,6 +173,7 @@ TEST(CommandLine, TakesPositionalArgumentsBehindTheDashes) {
 TEST(CommandLine, PrintsHelpWithAnExampleForEachCommand) {
     EXPECT_FALSE(parse_command_line({}).has_command);
     EXPECT_THAT(parse_command_line({"--help"}).help, HasSubstr("Exit codes"));
+    EXPECT_THAT(parse_command_line({"--help"}).help, HasSubstr("streaming or cosky"));
     for (auto const& row : command_table()) {
         Arguments words;
         std::string const name{row.name};
