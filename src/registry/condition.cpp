@@ -1,7 +1,10 @@
 #include "registry/condition.hpp"
 
-#include <charconv>
+#include <cstddef>
+#include <cstdlib>
+#include <locale.h>
 #include <optional>
+#include <string>
 
 #include "core/text.hpp"
 
@@ -26,12 +29,17 @@ std::string_view trimmed(std::string_view text) {
     return text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
+/// What the scripts of the other layout take for a number: whatever C's strtod does, hexadecimal
+/// and without bounds, in whatever spaces; here for no locale but C's.
 std::optional<double> number_of(std::string_view text) {
-    text = trimmed(text);
-    if (text.starts_with('+')) text.remove_prefix(1);
-    double number = 0;
-    auto const [last, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc{} || last != text.data() + text.size()) return std::nullopt;
+    static auto const plain = newlocale(LC_ALL_MASK, "C", nullptr);
+    std::string const terminated{text};
+    auto const* const begin = terminated.c_str();
+    char* end = nullptr;
+    auto const number = strtod_l(begin, &end, plain);
+    if (end == begin) return std::nullopt;
+    auto const rest = text.substr(static_cast<std::size_t>(end - begin));
+    if (rest.find_first_not_of(" \t\n\v\f\r") != std::string_view::npos) return std::nullopt;
     return number;
 }
 

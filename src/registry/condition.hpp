@@ -26,7 +26,7 @@ struct Condition {
 };
 
 /// Whether a stored value meets the condition, for layouts whose Redis does not evaluate it.
-/// Numbers are compared as such when both are decimal numbers, anything else byte by byte.
+/// As numbers where both are, as C writes them (`10`, `1e3`, `0xa`), anything else byte by byte.
 bool meets(Condition const& condition, std::string_view stored);
 
 }  // namespace rollcall

@@ -233,6 +233,33 @@ TEST_F(CoskyCli, WhatComesBackAfterACheckIsAsItWasLeft) {
     EXPECT_EQ(count("web"), 0u);
 }
 
+TEST_F(CoskyCli, ConditionsMeanTheSameInBothLayouts) {
+    Arguments labels;
+    std::vector<std::string> const stored{"10",   " 10 ", "0xA",   "1e1", "+10",
+                                          "+-10", "-10",  "1e999", "inf", "nan",
+                                          "",     "0x",   "ten",   "10x", "\t10\n"};
+    for (std::size_t i = 0; i < stored.size(); ++i) {
+        labels.insert(labels.end(), {"--metadata", "f" + std::to_string(i) + "=" + stored[i]});
+    }
+    for (auto const* layout : {"streaming", "cosky"}) {
+        Arguments arguments{"register", "--service", "web",      "--host", "h",
+                            "--port",   "1",         "--layout", layout};
+        arguments.insert(arguments.end(), labels.begin(), labels.end());
+        must(arguments);
+    }
+    for (std::size_t i = 0; i < stored.size(); ++i) {
+        for (auto const* condition : {"==10", "==0xa", ">=1e999", "<5"}) {
+            Arguments const where{"--where", "f" + std::to_string(i) + condition, "--layout"};
+            auto const matches = [&](char const* layout) {
+                auto further = where;
+                further.emplace_back(layout);
+                return list("web", further).size();
+            };
+            EXPECT_EQ(matches("streaming"), matches("cosky")) << stored[i] << condition;
+        }
+    }
+}
+
 TEST_F(CoskyCli, ServeSaysHowToReachWhatItServes) {
     auto const said = [this](Arguments further) {
         environment().erase("ROLLCALL_URL");

@@ -53,6 +53,21 @@ TEST(Condition, RefusesWhatHasNoFieldOrOperator) {
     }
 }
 
+TEST(Condition, ComparesAsNumbersWhatScriptsTakeForNumbers) {
+    for (auto const* stored : {"10", " 10 ", "\t10\n", "+10", "0xA", "0xap0", "1e1", "10.0"}) {
+        EXPECT_TRUE(meets(parse("a==10"), stored)) << stored;
+        EXPECT_TRUE(meets(parse("a==0xa"), stored)) << stored;
+        EXPECT_TRUE(meets(parse("a>9"), stored)) << stored;
+    }
+    EXPECT_TRUE(meets(parse("a>9e300"), "1e999")) << "infinite";
+    for (auto const* stored : {"+-10", "10x", "ten", "", "0x", "1,0"}) {
+        EXPECT_FALSE(meets(parse("a==10"), stored)) << stored;
+        EXPECT_TRUE(meets(parse("a!=10"), stored)) << stored;
+    }
+    EXPECT_TRUE(meets(parse("a>10x"), "9")) << "as text";
+    EXPECT_FALSE(meets(parse("a==nan"), "nan"));
+}
+
 TEST(Condition, WritesTheSymbolsThatItReads) {
     for (auto const* text : {"==", "!=", ">", ">=", "<", "<="}) {
         EXPECT_EQ(symbol(parse(std::string{"a"} + text + "1").comparison), text);
