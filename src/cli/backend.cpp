@@ -13,6 +13,8 @@ constexpr std::chrono::milliseconds longest_yield{500};
 
 Task<Result<bool>> is_connected(redis::Session& session) { co_return session.connected(); }
 
+Task<Result<std::size_t>> left_out_by(LayoutPort const& port) { co_return port.left_out(); }
+
 }  // namespace
 
 Backend::Backend(std::shared_ptr<redis::ClientCore> core, std::shared_ptr<LayoutPort> port)
@@ -33,6 +35,10 @@ Written Backend::deregister_instance(InstanceId const& id) const {
 
 std::vector<Liveness> Backend::heartbeat(std::vector<InstanceId> const& ids) const {
     return core_->run([&] { return port_->heartbeat(ids, core_->deadline()); }).value();
+}
+
+std::size_t Backend::left_out() const {
+    return core_->run([&] { return left_out_by(*port_); }).value();
 }
 
 std::vector<ServiceSummary> Backend::services() const {

@@ -31,6 +31,7 @@ public:
     Written deregister_instance(InstanceId const& id) const;
     std::vector<Liveness> heartbeat(std::vector<InstanceId> const& ids) const;
 
+    std::size_t left_out() const;  ///< By all reads so far: see `LayoutPort::left_out`.
     std::vector<ServiceSummary> services() const;            ///< Sorted by name.
     std::vector<Found> instances(Query const& query) const;  ///< Sorted by id.
     std::vector<Found> instances(Query const& query, Deadline deadline) const;

@@ -1,5 +1,7 @@
 #include "cli/context.hpp"
 
+#include <string>
+
 #include "cli/print/instance_table.hpp"
 #include "cli/print/json_output.hpp"
 #include "cli/print/text.hpp"
@@ -42,6 +44,13 @@ void Context::print(Table const& table) { output_.write(table.to_string(output_.
 void Context::print(boost::json::value const& document) { output_.write(to_document(document)); }
 
 void Context::print_line(std::string_view text) { output_.write(terminal_safe(text) + '\n'); }
+
+void Context::tell_left_out() {
+    auto const count = backend().left_out();
+    if (count < 2) return;
+    logger_.warning("left out " + std::to_string(count) +
+                    " entries in all; 'rollcall doctor' tells which");
+}
 
 void Context::print_instances(std::span<Found const> instances) {
     if (wants_json()) {

@@ -57,6 +57,9 @@ public:
     void print(boost::json::value const& document);
     void print_line(std::string_view text);  ///< Made terminal-safe.
 
+    /// Says how many entries reads left out, where the one that was told is not all.
+    void tell_left_out();
+
     /// Instances in the asked form.
     void print_instances(std::span<Found const> instances);
 

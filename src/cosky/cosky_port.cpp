@@ -69,6 +69,7 @@ public:
     }
     Task<Result<std::vector<Found>>> instances(Query const& query, Deadline deadline) override;
     Task<Result<std::optional<Found>>> instance(InstanceId const& id, Deadline deadline) override;
+    std::size_t left_out() const noexcept override { return reader_.skipped(); }
 
     Task<Result<Written>> set_enabled(InstanceId const& id, bool on, Deadline deadline) override;
     Task<Result<Written>> set_healthy(InstanceId const& id, bool on, Deadline deadline) override;

@@ -122,6 +122,9 @@ public:
     virtual Task<Result<std::optional<Found>>> instance(InstanceId const& id,
                                                         Deadline deadline) = 0;
 
+    /// How many entries reads left out so far, because they make no instance or no list of some.
+    virtual std::size_t left_out() const noexcept = 0;
+
     /// Each guarded by the instance's existence: `existed` false means that nothing was written.
     /// The lease is not touched. `errc::not_supported` where the layout cannot store it.
     virtual Task<Result<Written>> set_enabled(InstanceId const& id, bool on, Deadline deadline) = 0;

@@ -94,6 +94,7 @@ public:
     }
     Task<Result<std::vector<Found>>> instances(Query const& query, Deadline deadline) override;
     Task<Result<std::optional<Found>>> instance(InstanceId const& id, Deadline deadline) override;
+    std::size_t left_out() const noexcept override { return reader_.skipped(); }
 
     Task<Result<Written>> set_enabled(InstanceId const& id, bool on, Deadline deadline) override {
         return set_field(id, "enabled", on ? "true" : "false", deadline);

@@ -33,6 +33,7 @@ public:
         auto found = context.backend().instances(query_);
         if (!all_) std::erase_if(found, [](Found const& one) { return !is_available(one); });
         context.print_instances(found);
+        context.tell_left_out();
         if (found.empty() && !context.wants_json()) explain(context);
         return Exit::done;
     }
@@ -46,10 +47,12 @@ private:
         for (auto const& one : context.backend().services()) known.push_back(one.service);
         if (std::ranges::find(known, name) != known.end()) {
             auto const filtered = !query_.metadata.empty() || !query_.metrics.empty();
+            // A layout without these marks keeps nothing back.
+            auto const all = all_ || !context.backend().port()->capabilities().enabled_flag;
             context.logger().warning(fmt::format("no instance of {} {}", shown(name),
                                                  filtered ? "matches"
-                                                 : all_   ? "can be read"
-                                                        : "can be called; --all shows the others"));
+                                                 : all    ? "can be read"
+                                                       : "can be called; --all shows the others"));
             return;
         }
         auto const near = nearest(name, known);

@@ -29,6 +29,7 @@ public:
             }
             context.print(table);
         }
+        context.tell_left_out();
         return Exit::done;
     }
 };

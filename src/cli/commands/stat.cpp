@@ -75,6 +75,7 @@ public:
         } else {
             print_table(context, rows, total);
         }
+        context.tell_left_out();
         return Exit::done;
     }
 

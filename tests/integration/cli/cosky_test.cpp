@@ -233,6 +233,23 @@ TEST_F(CoskyCli, WhatComesBackAfterACheckIsAsItWasLeft) {
     EXPECT_EQ(count("web"), 0u);
 }
 
+TEST_F(CoskyCli, TellsHowManyEntriesMakeNoInstance) {
+    add(80);
+    for (auto const* other : {"a", "b", "c"}) {
+        redis().must({"SADD", ns + ":svc_itc_idx:web", other});
+        redis().must({"HSET", ns + ":svc_itc:" + other, "x", "1"});
+    }
+    for (Arguments const& words : {Arguments{"list", "web"}, {"stat"}}) {
+        auto const outcome = must(words);
+        EXPECT_THAT(outcome.err, HasSubstr("left out a in " + ns)) << words.front();
+        EXPECT_THAT(outcome.err, HasSubstr("left out 3 entries in all; 'rollcall doctor'"));
+    }
+    EXPECT_THAT(must({"stat"}).out, HasSubstr("web      1"));
+    EXPECT_THAT(must({"services"}).out, HasSubstr("web      4")) << "it does not read them";
+    must({"deregister", "--service", "web", "--id", id(80)});
+    EXPECT_THAT(must({"list", "web"}).err, HasSubstr("no instance of \"web\" can be read"));
+}
+
 TEST_F(CoskyCli, ConditionsMeanTheSameInBothLayouts) {
     Arguments labels;
     std::vector<std::string> const stored{"10",   " 10 ", "0xA",   "1e1", "+10",
