@@ -127,7 +127,9 @@ struct LiveReader::Glance {
     void describe(Sighting& result) const {
         std::vector<HashField> fields;
         if (!hash->is_error()) read_fields(*hash, fields);
-        if (auto found = ServiceInstanceCodec::decode(fields)) {
+        auto found = ServiceInstanceCodec::decode(fields);
+        // One that describes another would give two the same id.
+        if (found && found->instance.instance_id == result.id) {
             if (!found->instance.ephemeral) result.state.lease_until.reset();
             result.instance = std::make_shared<ServiceInstance const>(std::move(found->instance));
         } else {

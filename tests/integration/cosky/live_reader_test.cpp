@@ -51,6 +51,8 @@ TEST_F(CoskyLiveReader, TellsApartHowIdsArePresent) {
     redis().must({"HSET", key("headless"), "__last_renew_pub_ttl_at", "5"});
     list("text");
     redis().must({"SET", key("text"), "x"});
+    list("other");
+    redis().must({"COPY", key(alive), key("other")});
     redis().must({"HSET", key("unlisted"), "serviceId", "order"});
 
     FeedRead all;
@@ -60,7 +62,7 @@ TEST_F(CoskyLiveReader, TellsApartHowIdsArePresent) {
     EXPECT_THAT(listed, testing::UnorderedElementsAre(
                             Pair(alive, "alive described leased"), Pair(fixed, "alive described"),
                             Pair("hollow", "hollow"), Pair("headless", "unreadable"),
-                            Pair("text", "unreadable")));
+                            Pair("text", "unreadable"), Pair("other", "unreadable leased")));
 
     FeedRead some;
     some.descriptions = true;
