@@ -183,6 +183,20 @@ TEST_F(Port, OneProcessSweepsANamespace) {
     EXPECT_EQ(redis().must({"EXISTS", key}).integer, 0);
 }
 
+TEST_F(Port, AForeignValueDoesNotStopTheSweepForGood) {
+    auto const key = ns + ":rollcall:sweep";
+    redis().must({"SET", key, "foreign"});
+    auto const leads = [&] {
+        return run([&] { return port->sweep_as_leader(1s, after(5s)); }).value().leader;
+    };
+    EXPECT_FALSE(leads());
+    EXPECT_TRUE(eventually(leads));
+    // A lease of another process is not cut short.
+    redis().must({"SET", key, "other", "PX", "30000"});
+    EXPECT_FALSE(leads());
+    EXPECT_GT(redis().must({"PTTL", key}).integer, 20'000);
+}
+
 TEST_F(Port, DoctorFindsAndRepairs) {
     add(an_instance("order", 80));
     EXPECT_THAT(topics(examine(false)), ElementsAre("entries"));
