@@ -7,12 +7,10 @@
 local ns, consumer, producer = KEYS[1], ARGV[1], ARGV[2]
 local index, edges = ns .. ':topology_idx', ns .. ':topology:' .. consumer
 local now = redis.call('TIME')[1]
+-- The edges first: where they are refused, the index gets no consumer without any.
+redis.call(ARGV[3] and 'HSET' or 'HSETNX', edges, producer, now)
 redis.call('HSETNX', index, consumer, now)
-if not ARGV[3] then
-    redis.call('HSETNX', edges, producer, now)
-    return
-end
-redis.call('HSET', edges, producer, now)
+if not ARGV[3] then return end
 local known = redis.call('HGETALL', edges)
 for i = 1, #known, 2 do
     local since = tonumber(known[i + 1])

@@ -85,6 +85,24 @@ TEST_F(ATopology, Defect28_OwnEdgesMayExpire) {
                  std::invalid_argument);
 }
 
+TEST_F(ATopology, AKeyOfAnotherTypeHidesNoOtherConsumer) {
+    RedisServiceTopology gateway{client, NamespacedContext{}, {.consumer = "gateway"}};
+    gateway.add_topology(ns, "order");
+    redis().must({"HSET", DiscoveryKeyGenerator::topology_idx_key(ns), "odd", "5"});
+    redis().must({"SET", DiscoveryKeyGenerator::topology_key(ns, "odd"), "text"});
+    EXPECT_EQ(gateway.topology(ns), (Topology{{"gateway", {"order"}}}));
+    EXPECT_TRUE(log.has("left out the consumer odd"));
+}
+
+TEST_F(ATopology, WhatIsRefusedLeavesNoConsumerWithoutProducers) {
+    redis().must({"SET", DiscoveryKeyGenerator::topology_key(ns, "gateway"), "text"});
+    RedisServiceTopology gateway{client, NamespacedContext{}, {.consumer = "gateway"}};
+    std::error_code error;
+    gateway.add_topology(ns, "order", error);
+    EXPECT_EQ(error, errc::unexpected_reply);
+    EXPECT_EQ(redis().must({"EXISTS", DiscoveryKeyGenerator::topology_idx_key(ns)}).integer, 0);
+}
+
 TEST_F(ATopology, Defect27_TheDefaultNamespaceHasAHashTag) {
     RedisServiceTopology nobody{client};
     nobody.add_topology(ns, "order");
