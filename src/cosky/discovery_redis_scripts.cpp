@@ -275,6 +275,8 @@ Task<Result<void>> DiscoveryRedisScripts::service_stat(std::string const& ns,
     auto const response = co_await run(scripts::service_stat, ns, std::move(arguments),
                                        subject("count instances in", ns), deadline);
     if (response.has_error()) co_return response.error();
+    auto const why = (*response)[0];
+    if (!why.is_null()) note_refused(*core_, ns, why.text());
     co_return Result<void>{};
 }
 
@@ -284,7 +286,9 @@ Task<Result<std::int64_t>> DiscoveryRedisScripts::instance_count_stat(std::strin
     auto const response = co_await run(scripts::instance_count_stat, ns, std::move(none),
                                        subject("count instances in", ns), deadline);
     if (response.has_error()) co_return response.error();
-    co_return (*response)[0].integer();
+    auto const reply = (*response)[0];
+    if (reply.is_aggregate()) note_refused(*core_, ns, reply[1].text());
+    co_return (reply.is_aggregate() ? reply[0] : reply).integer();
 }
 
 Task<Result<void>> DiscoveryRedisScripts::service_topology_add(
@@ -307,14 +311,24 @@ Task<Result<redis::Response>> DiscoveryRedisScripts::service_topology_get(std::s
 
 Task<Result<std::vector<std::string>>> DiscoveryRedisScripts::discovery_expire(
     std::string const& ns, std::string const& service, std::span<std::string const> ids,
-    Deadline deadline) const {
-    std::vector<std::string> arguments{service};
+    Unannounced unannounced, Deadline deadline) const {
+    std::vector<std::string> arguments{service, unannounced == Unannounced::kept ? "1" : "0"};
     arguments.insert(arguments.end(), ids.begin(), ids.end());
     auto const response = co_await run(scripts::discovery_expire, ns, std::move(arguments),
                                        subject("clean up", service), deadline);
     if (response.has_error()) co_return response.error();
+    auto reply = (*response)[0];
+    if (auto const list = reply[0]; list.is_aggregate()) {
+        auto const why = reply[1].text();
+        if (unannounced == Unannounced::kept) {
+            co_return Failure{errc::access_denied,
+                              subject("announce expiry in", service) + ": " + std::string{why}};
+        }
+        note_refused(*core_, ns, why);
+        reply = list;
+    }
     std::vector<std::string> removed;
-    for (auto const id : (*response)[0]) removed.emplace_back(id.text());
+    for (auto const id : reply) removed.emplace_back(id.text());
     co_return removed;
 }
 

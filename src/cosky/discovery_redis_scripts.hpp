@@ -50,6 +50,12 @@ struct RenewReply {
     bool announced = true;
 };
 
+/// What becomes of an expired instance that cannot be announced.
+enum class Unannounced {
+    removed,
+    kept,  ///< It stays listed, for somebody who may announce it.
+};
+
 /// Runs the scripts of this layout, called as in the design. Source: seed 003,
 /// "DiscoveryRedisScripts". Keys, arguments, replies and costs are in `docs/redis-contract.md`.
 ///
@@ -109,6 +115,7 @@ public:
     Task<Result<std::vector<std::string>>> discovery_expire(std::string const& ns,
                                                             std::string const& service,
                                                             std::span<std::string const> ids,
+                                                            Unannounced unannounced,
                                                             Deadline deadline) const;
 
     redis::ClientCore& core() const noexcept { return *core_; }

@@ -22,7 +22,8 @@ Task<Result<std::vector<std::string>>> ExpirySweep::sweep(std::string const& ser
     for (std::span<std::string const> left{*expired}; !left.empty();) {
         auto const some = left.first(std::min(left.size(), DiscoveryRedisScripts::max_expired));
         left = left.subspan(some.size());
-        auto const done = co_await scripts_.discovery_expire(ns_, service, some, deadline);
+        auto const done =
+            co_await scripts_.discovery_expire(ns_, service, some, Unannounced::removed, deadline);
         if (done.has_error()) co_return done.error();
         removed.insert(removed.end(), done->begin(), done->end());
     }

@@ -265,7 +265,8 @@ Task<void> InstanceReader::clean_up(std::string const& ns, std::string const& se
     while (!left.empty()) {
         auto const some = left.first(std::min(left.size(), DiscoveryRedisScripts::max_expired));
         left = left.subspan(some.size());
-        auto const removed = co_await scripts_.discovery_expire(ns, service, some, deadline);
+        auto const removed =
+            co_await scripts_.discovery_expire(ns, service, some, Unannounced::kept, deadline);
         if (removed.has_value()) continue;
         bool const refused = removed.error().code() == errc::access_denied ||
                              removed.error().code() == errc::unavailable;

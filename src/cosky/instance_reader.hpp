@@ -20,7 +20,7 @@ namespace rollcall::cosky {
 
 /// Reads instances with plain commands. What is listed but has expired is taken off the list and
 /// announced afterwards, as the design's readers do, unless this user or this Redis does not allow
-/// it.
+/// both.
 ///
 /// What cannot be read as an instance is left out, counted and logged; it never spoils the others.
 /// Thread safety: the I/O thread only, construction aside.

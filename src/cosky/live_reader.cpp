@@ -184,7 +184,8 @@ Task<void> LiveReader::clean_up(std::string const& service, std::vector<std::str
     while (!left.empty()) {
         auto const some = left.first(std::min(left.size(), DiscoveryRedisScripts::max_expired));
         left = left.subspan(some.size());
-        auto const removed = co_await scripts_.discovery_expire(ns_, service, some, deadline);
+        auto const removed =
+            co_await scripts_.discovery_expire(ns_, service, some, Unannounced::kept, deadline);
         if (removed.has_error()) co_return;
     }
 }

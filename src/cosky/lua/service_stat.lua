@@ -2,7 +2,7 @@
 -- listed. Expired instances leave the list of their service and are announced.
 -- KEYS: namespace
 -- ARGV: service, or nothing for all
--- Reply: nil
+-- Reply: nil; why, when a message was refused
 -- include cosky/lua/parts/announce.lua
 -- include cosky/lua/parts/living.lua
 local ns = KEYS[1]
@@ -18,3 +18,4 @@ if #ARGV == 0 then
 elseif redis.call('SISMEMBER', ns .. ':svc_idx', ARGV[1]) == 1 then
     count(ARGV[1])
 end
+return refused

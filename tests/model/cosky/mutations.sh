@@ -77,6 +77,6 @@ redis.call('HDEL', ns .. ':svc_stat', service)"
     'unlisted service counted|service_stat|'"elseif redis.call('SISMEMBER', ns .. ':svc_idx', ARGV[1]) == 1 then"'|else'
     'count not stored|service_stat|'"redis.call('HSET', ns .. ':svc_stat', service, living_ones)"'|'
     'total of the expired|instance_count_stat|'"~= -2 then total"'|'"and true then total"
-    'one of them expires|discovery_expire|for i = 2, #ARGV do|for i = 2, 2 do'
+    'one of them expires|discovery_expire|for i = 3, #ARGV do|for i = 3, 3 do'
     'living told as removed|discovery_expire|if leaves then|if true then'
 )

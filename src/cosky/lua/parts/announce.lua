@@ -4,4 +4,4 @@ local function announce(channel, payload)
     local sent = redis.pcall('PUBLISH', channel, payload)
     if type(sent) == 'table' then refused = sent.err end
 end
-local function answer(number) return refused and {number, refused} or number end
+local function answer(reply) return refused and {reply, refused} or reply end
