@@ -1,12 +1,14 @@
 #include "cosky/discovery_redis_scripts.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "cosky/scripts.hpp"
 #include "registry/script_calls.hpp"
 
 #include "rollcall/cosky/discovery_key_generator.hpp"
+#include "rollcall/cosky/instance_id.hpp"
 #include "rollcall/cosky/service_instance_codec.hpp"
 
 namespace rollcall::cosky {
@@ -66,6 +68,14 @@ Lease lease_of(std::int64_t reply) {
     }
 }
 
+void append_pairs(std::vector<std::string>& arguments, Metadata const& metadata) {
+    arguments.reserve(arguments.size() + 2 * metadata.size());
+    for (auto const& [key, value] : metadata) {
+        arguments.push_back(ServiceInstanceCodec::encode_metadata_key(key));
+        arguments.push_back(value);
+    }
+}
+
 std::vector<std::string> register_arguments(RegisterCall const& call) {
     auto const& instance = call.instance;
     std::vector<std::string> arguments{
@@ -76,34 +86,23 @@ std::vector<std::string> register_arguments(RegisterCall const& call) {
         ServiceInstanceCodec::encode_host(instance.host),
         std::to_string(instance.port),
         std::to_string(instance.weight)};
-    arguments.reserve(arguments.size() + 2 * instance.metadata.size());
-    for (auto const& [key, value] : instance.metadata) {
-        arguments.push_back(ServiceInstanceCodec::encode_metadata_key(key));
-        arguments.push_back(value);
-    }
-    return arguments;
-}
-
-std::vector<std::string> metadata_arguments(std::string const& id, Metadata const& metadata) {
-    std::vector<std::string> arguments{id};
-    arguments.reserve(1 + 2 * metadata.size());
-    for (auto const& [key, value] : metadata) {
-        arguments.push_back(ServiceInstanceCodec::encode_metadata_key(key));
-        arguments.push_back(value);
-    }
+    append_pairs(arguments, instance.metadata);
     return arguments;
 }
 
 struct RegisterScript {
     redis::ClientCore const& core;
+    bool telling = false;  ///< Whether an instance was described there.
 
     using Call = RegisterCall;
     using Reply = Written;
     void push(Request& request, Call const& call) const {
         note_patterns(core, call.ns, call.instance.service_name);
         auto const arguments = register_arguments(call);
-        std::string_view const keys[] = {call.ns};
-        request.push_script(scripts::registry_register, keys, views(arguments));
+        auto const key = DiscoveryKeyGenerator::instance_key(call.ns, call.instance.instance_id);
+        std::string_view const keys[] = {call.ns, key};
+        request.push_script(scripts::registry_register, std::span{keys}.first(telling ? 2 : 1),
+                            views(arguments));
     }
     Result<Reply> read(Call const& call, Value reply) const {
         return read_written(
@@ -147,13 +146,13 @@ struct RenewScript {
 Task<Result<redis::Response>> DiscoveryRedisScripts::run(redis::Script const& script,
                                                          std::string const& ns,
                                                          std::vector<std::string> arguments,
-                                                         std::string what,
-                                                         Deadline deadline) const {
+                                                         std::string what, Deadline deadline,
+                                                         std::string second_key) const {
     Request request;
     redis::Response response;
-    std::string_view const keys[] = {ns};
+    std::string_view const keys[] = {ns, second_key};
     auto const argument_views = views(arguments);
-    request.push_script(script, keys, argument_views);
+    request.push_script(script, std::span{keys}.first(second_key.empty() ? 1 : 2), argument_views);
     auto const outcome = co_await core_->session().exec(request, response, deadline);
     if (outcome.has_error()) co_return outcome.error();
     if (response[0].is_error()) co_return redis::failure_of(response[0], what);
@@ -163,8 +162,10 @@ Task<Result<redis::Response>> DiscoveryRedisScripts::run(redis::Script const& sc
 Task<Result<Written>> DiscoveryRedisScripts::write(redis::Script const& script,
                                                    std::string const& ns,
                                                    std::vector<std::string> arguments,
-                                                   std::string what, Deadline deadline) const {
-    auto const response = co_await run(script, ns, std::move(arguments), what, deadline);
+                                                   std::string what, Deadline deadline,
+                                                   std::string second_key) const {
+    auto const response =
+        co_await run(script, ns, std::move(arguments), what, deadline, std::move(second_key));
     if (response.has_error()) co_return response.error();
     auto written = read_written(*core_, ns, std::move(what), (*response)[0]);
     if (written.has_value()) written->repeated = response->repeated();
@@ -183,21 +184,7 @@ Task<std::vector<Result<Written>>> DiscoveryRedisScripts::registry_register(
 
 Task<Result<Written>> DiscoveryRedisScripts::register_telling(RegisterCall const& call,
                                                               Deadline deadline) const {
-    RegisterScript const script{*core_};
-    auto const key = DiscoveryKeyGenerator::instance_key(call.ns, call.instance.instance_id);
-    Request request;
-    redis::Response response;
-    std::string_view const field[] = {key, "serviceId"};
-    request.push("HEXISTS", field);
-    script.push(request, call);
-    auto const outcome = co_await core_->session().exec(request, response, deadline);
-    if (outcome.has_error()) co_return outcome.error();
-    auto written = script.read(call, response[1]);
-    if (written.has_value()) {
-        written->existed = response[0].integer() == 1;
-        written->repeated = response.repeated();
-    }
-    co_return written;
+    return execute_one(core_->session(), RegisterScript{*core_, true}, call, deadline);
 }
 
 Task<Result<Written>> DiscoveryRedisScripts::registry_deregister(std::string const& ns,
@@ -230,24 +217,38 @@ Task<Result<Written>> DiscoveryRedisScripts::registry_set_metadata(std::string c
                                                                    InstanceId const& id,
                                                                    Metadata const& metadata,
                                                                    Deadline deadline) const {
-    return write(scripts::registry_set_metadata, ns, metadata_arguments(id.id, metadata),
-                 subject("set metadata of", id.service, id.id), deadline);
+    std::vector<std::string> arguments{id.id};
+    append_pairs(arguments, metadata);
+    return write(scripts::registry_set_metadata, ns, std::move(arguments),
+                 subject("set metadata of", id.service, id.id), deadline,
+                 DiscoveryKeyGenerator::instance_idx_key(ns, id.service));
+}
+
+Task<Result<Written>> DiscoveryRedisScripts::update(std::string const& ns, InstanceId const& id,
+                                                    std::vector<std::string> pairs,
+                                                    std::string_view verb,
+                                                    Deadline deadline) const {
+    std::vector<std::string> arguments{id.id, std::to_string(max_metadata_pairs),
+                                       std::to_string(max_metadata_size)};
+    std::ranges::move(pairs, std::back_inserter(arguments));
+    return write(scripts::registry_update_fields, ns, std::move(arguments),
+                 subject(verb, id.service, id.id), deadline,
+                 DiscoveryKeyGenerator::instance_idx_key(ns, id.service));
 }
 
 Task<Result<Written>> DiscoveryRedisScripts::registry_merge_metadata(std::string const& ns,
                                                                      InstanceId const& id,
                                                                      Metadata const& metadata,
                                                                      Deadline deadline) const {
-    return write(scripts::registry_update_fields, ns, metadata_arguments(id.id, metadata),
-                 subject("merge metadata of", id.service, id.id), deadline);
+    std::vector<std::string> pairs;
+    append_pairs(pairs, metadata);
+    return update(ns, id, std::move(pairs), "merge metadata of", deadline);
 }
 
 Task<Result<Written>> DiscoveryRedisScripts::registry_set_weight(std::string const& ns,
                                                                  InstanceId const& id, int weight,
                                                                  Deadline deadline) const {
-    std::vector<std::string> arguments{id.id, "weight", std::to_string(weight)};
-    return write(scripts::registry_update_fields, ns, std::move(arguments),
-                 subject("set weight of", id.service, id.id), deadline);
+    return update(ns, id, {"weight", std::to_string(weight)}, "set weight of", deadline);
 }
 
 Task<Result<Written>> DiscoveryRedisScripts::registry_set_service(std::string const& ns,

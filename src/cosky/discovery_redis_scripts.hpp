@@ -122,12 +122,17 @@ public:
     std::shared_ptr<redis::ClientCore> const& shared_core() const noexcept { return core_; }
 
 private:
+    /// With a second key behind the namespace unless `second_key` is empty.
     Task<Result<redis::Response>> run(redis::Script const& script, std::string const& ns,
                                       std::vector<std::string> arguments, std::string what,
-                                      Deadline deadline) const;
+                                      Deadline deadline, std::string second_key = {}) const;
     Task<Result<Written>> write(redis::Script const& script, std::string const& ns,
                                 std::vector<std::string> arguments, std::string what,
-                                Deadline deadline) const;
+                                Deadline deadline, std::string second_key = {}) const;
+    /// `registry_update_fields` with pairs of field and value.
+    Task<Result<Written>> update(std::string const& ns, InstanceId const& id,
+                                 std::vector<std::string> pairs, std::string_view verb,
+                                 Deadline deadline) const;
 
     std::shared_ptr<redis::ClientCore> core_;
 };

@@ -89,12 +89,11 @@ ReferenceModel::Told ReferenceModel::register_instance(std::size_t process,
                                                        ServiceInstance const& instance) {
     auto const& id = instance.instance_id;
     auto const key = hash_key(id);
-    add_member(list_key(instance.service_name), id);
-    if (set_service(instance.service_name)) {
-    }
     auto const* const old = hash(id);
-    // Redis refuses what is no Hash, after the lists were written.
+    // Redis refuses what is no Hash: nothing is written at all.
     if (old && old->type == Type::other) return {};
+    add_member(list_key(instance.service_name), id);
+    (void)set_service(instance.service_name);
 
     auto& stored = keys_[key];
     clear_metadata(stored);
@@ -202,14 +201,19 @@ std::vector<std::pair<std::string, std::string>> ReferenceModel::renew_registere
     return results;
 }
 
-ReferenceModel::Told ReferenceModel::set_metadata(std::size_t process, std::string const& id,
-                                                  Metadata const& metadata, bool merge) {
+bool ReferenceModel::belongs_to(std::string const& service, std::string const& id) const {
+    auto const stored = keys_.find(hash_key(id));
+    if (stored == keys_.end()) return false;
+    auto const of = stored->second.fields.find("serviceId");
+    return of != stored->second.fields.end() && of->second == service && is_listed(service, id);
+}
+
+ReferenceModel::Told ReferenceModel::set_metadata(std::size_t process, std::string const& service,
+                                                  std::string const& id, Metadata const& metadata,
+                                                  bool merge) {
     auto* const stored = hash(id);
     if (stored && stored->type == Type::other) return {};
-    if (!stored || !stored->fields.contains("serviceId") ||
-        !is_listed(stored->fields.at("serviceId"), id)) {
-        return false;
-    }
+    if (!belongs_to(service, id)) return false;
     if (!merge) clear_metadata(*stored);
     write_metadata(*stored, metadata);
     announce(hash_key(id), "set_metadata");

@@ -72,8 +72,8 @@ public:
     /// Ids and what became of each.
     std::vector<std::pair<std::string, std::string>> renew_registered(std::size_t process,
                                                                       long long period);
-    Told set_metadata(std::size_t process, std::string const& id, Metadata const& metadata,
-                      bool merge);
+    Told set_metadata(std::size_t process, std::string const& service, std::string const& id,
+                      Metadata const& metadata, bool merge);
     bool set_service(std::string const& service);
     bool remove_service(std::string const& service);
 
@@ -122,6 +122,8 @@ private:
     bool is_listed(std::string const& service, std::string const& id) const {
         return members(list_key(service)).contains(id);
     }
+    /// Listed under the service, and described as one of it.
+    bool belongs_to(std::string const& service, std::string const& id) const;
     golden::LiveKey* hash(std::string const& id);
     std::optional<FoundInstance> found(std::string const& id) const;
 

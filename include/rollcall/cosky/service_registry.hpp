@@ -73,7 +73,8 @@ public:
     virtual bool renew(std::string_view ns, ServiceInstance const& instance,
                        std::error_code& error) = 0;
 
-    /// Replaces all metadata of an instance, with one pair too. True: it is registered.
+    /// Replaces all metadata of an instance, with one pair too. True: it is registered, and of that
+    /// service.
     virtual bool set_metadata(std::string_view ns, std::string_view service,
                               std::string_view instance_id, std::string_view key,
                               std::string_view value) = 0;
@@ -85,7 +86,8 @@ public:
     virtual bool set_metadata(std::string_view ns, std::string_view service,
                               std::string_view instance_id, Metadata const& metadata,
                               std::error_code& error) = 0;
-    /// Adds to the metadata, replacing values of the same keys. Ours, not the design's.
+    /// Adds to the metadata, replacing values of the same keys. Ours, not the design's. An error,
+    /// and nothing is written, when it would become more than `validate_metadata` allows.
     virtual bool merge_metadata(std::string_view ns, std::string_view service,
                                 std::string_view instance_id, Metadata const& metadata) = 0;
     virtual bool merge_metadata(std::string_view ns, std::string_view service,

@@ -10,7 +10,8 @@ for _, id in ipairs(redis.call('SMEMBERS', ns .. ':svc_itc_idx:' .. service)) do
     if living(ns, service, id) ~= -2 then in_use = true end
 end
 if in_use then return answer(0) end
-redis.call('HDEL', ns .. ':svc_stat', service)
+-- Whatever Redis refuses of the count, which is a hint.
+redis.pcall('HDEL', ns .. ':svc_stat', service)
 if redis.call('SREM', ns .. ':svc_idx', service) == 0 then return answer(0) end
 announce(ns .. ':svc_idx', 'remove')
 return answer(1)

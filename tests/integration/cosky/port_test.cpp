@@ -80,6 +80,47 @@ TEST_F(Port, HeartbeatsTellWhatIsGone) {
     EXPECT_EQ(ttl(id), 60);
 }
 
+TEST_F(Port, MergedMetadataKeepsTheLimitsOfAll) {
+    add(an_instance("order"));
+    auto const merge = [&](Metadata const& metadata) {
+        return run([&] { return port->merge_metadata(names, metadata, after(5s)); });
+    };
+    auto const merge_one = [&](std::string const& name, std::string const& value) {
+        Metadata metadata;
+        metadata[name] = value;
+        return merge(metadata);
+    };
+    auto const many = [](std::size_t count, std::string const& prefix) {
+        Metadata metadata;
+        for (std::size_t i = 0; i < count; ++i) metadata[prefix + std::to_string(i)] = "";
+        return metadata;
+    };
+    auto const fields = [&] { return redis().must({"HLEN", key(id)}).integer; };
+    EXPECT_TRUE(merge(many(6'000, "a")));
+    EXPECT_TRUE(merge(many(6'000, "a"))) << "the same again";
+    auto const before = fields();
+    heard();
+    auto const refused = merge(many(6'000, "b"));
+    ASSERT_TRUE(refused.has_error());
+    EXPECT_EQ(refused.error().code(), errc::unexpected_reply);
+    EXPECT_THAT(std::string{refused.error().detail()}, HasSubstr("12000 pairs"));
+    EXPECT_EQ(fields(), before);
+    EXPECT_THAT(heard(), testing::IsEmpty());
+    EXPECT_TRUE(merge(many(4'000, "c")));
+    EXPECT_FALSE(merge_one("one", "more"));
+
+    Metadata const none;
+    EXPECT_TRUE(run([&] { return port->set_metadata(names, none, after(5s)); }));
+    EXPECT_TRUE(merge_one("big", std::string(64 * 1'024 - 3, 'x')));
+    EXPECT_FALSE(merge_one("x", ""));
+    EXPECT_TRUE(merge_one("big", "small"));
+    // A peer may have stored more: what does not add to it is taken.
+    redis().must({"HSET", key(id), "_peer", std::string(70'000, 'x')});
+    EXPECT_FALSE(merge_one("y", "1"));
+    EXPECT_TRUE(merge_one("big", "a"));
+    EXPECT_TRUE(run([&] { return port->set_weight(names, 7, after(5s)); }).value().existed);
+}
+
 TEST_F(Port, ConditionsAreEvaluatedHere) {
     auto a = an_instance("order", 80);
     a.metadata = {{"region", "eu"}, {"weight", "10"}};

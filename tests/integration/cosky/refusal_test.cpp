@@ -73,6 +73,111 @@ protected:
     std::string const id = id_of("order");
 };
 
+TEST_F(Refusal, LeavesNothingOfANewRegistration) {
+    for (auto const* right : {"-expire", "-hset", "-sadd", "-hkeys", "-sismember"}) {
+        auto const user = with({right});
+        EXPECT_EQ(add(user, an_instance("order")), errc::access_denied) << right;
+        EXPECT_THAT(stored(), IsEmpty()) << right;
+        EXPECT_THAT(heard(), IsEmpty()) << right;
+    }
+    auto fixed = an_instance("order");
+    fixed.ephemeral = false;
+    auto const user = with({"-persist"});
+    EXPECT_EQ(add(user, fixed), errc::access_denied);
+    EXPECT_THAT(stored(), IsEmpty());
+}
+
+TEST_F(Refusal, LeavesNothingWhereOneOfTheKeysIsNotGranted) {
+    for (auto const* granted : {":svc_idx", ":svc_itc_idx:*", ":svc_itc:*"}) {
+        std::vector<std::string> rules{"resetkeys", "~" + ns};
+        for (auto const* other : {":svc_idx", ":svc_itc_idx:*", ":svc_itc:*"}) {
+            if (other != granted) rules.push_back("~" + ns + other);
+        }
+        rules.push_back("%R~" + ns + granted);
+        EXPECT_EQ(add(with(rules), an_instance("order")), errc::access_denied) << granted;
+        EXPECT_THAT(stored(), IsEmpty()) << granted;
+        EXPECT_THAT(heard(), IsEmpty()) << granted;
+    }
+}
+
+TEST_F(Refusal, MakesNoInstanceImmortal) {
+    auto ephemeral = an_instance("order");
+    auto fixed = ephemeral;
+    fixed.ephemeral = false;
+
+    ASSERT_FALSE(add(client, fixed));
+    EXPECT_EQ(add(with({"-expire"}), ephemeral), errc::access_denied);
+    EXPECT_EQ(field(id, "ephemeral"), "false");
+    EXPECT_EQ(ttl(id), -1);
+
+    ASSERT_FALSE(add(client, ephemeral));
+    EXPECT_EQ(add(with({"-persist"}), fixed), errc::access_denied);
+    EXPECT_EQ(field(id, "ephemeral"), "true");
+    EXPECT_GT(ttl(id), 0);
+}
+
+TEST_F(Refusal, LeavesARegistrationThatIsThereAsItWas) {
+    auto instance = an_instance("order");
+    instance.metadata = {{"a", "1"}, {"b", "2"}};
+    ASSERT_FALSE(add(client, instance));
+    auto const before = stored();
+    heard();
+    instance.metadata = {{"c", "3"}};
+    for (auto const* right : {"-hset", "-hkeys"}) {
+        EXPECT_EQ(add(with({right}), instance), errc::access_denied) << right;
+        EXPECT_EQ(stored(), before) << right;
+    }
+    EXPECT_THAT(heard(), IsEmpty());
+}
+
+TEST_F(Refusal, AKeyOfAnotherTypeEndsARegistrationWithNothingWritten) {
+    for (auto const& name : {DiscoveryKeyGenerator::service_idx_key(ns),
+                             DiscoveryKeyGenerator::instance_idx_key(ns, "order"), key(id)}) {
+        admin.must({"FLUSHALL"});
+        admin.must({"SET", name, "text"});
+        EXPECT_EQ(add(client, an_instance("order")), errc::unexpected_reply) << name;
+        EXPECT_THAT(stored(), SizeIs(1)) << name;
+        EXPECT_THAT(heard(), IsEmpty()) << name;
+    }
+}
+
+TEST_F(Refusal, OfTheCountStopsNothing) {
+    std::vector<std::string> const others{"resetkeys", "~" + ns, "~" + ns + ":svc_idx",
+                                          "~" + ns + ":svc_itc_idx:*", "~" + ns + ":svc_itc:*"};
+    EXPECT_FALSE(add(with(others), an_instance("order")));
+    EXPECT_THAT(heard(), ElementsAre("svc_idx ← set", "svc_itc:" + id + " ← register"));
+
+    admin.must({"SET", DiscoveryKeyGenerator::service_stat_key(ns), "text"});
+    EXPECT_FALSE(add(client, an_instance("web", 81)));
+    RedisServiceRegistry registry{client};
+    EXPECT_TRUE(registry.deregister(ns, "web", id_of("web", 81)));
+    EXPECT_TRUE(registry.remove_service(ns, "web"));
+    EXPECT_TRUE(registry.set_service(ns, "web"));
+}
+
+TEST_F(Refusal, LeavesWhatCannotBeDeregisteredListed) {
+    ASSERT_FALSE(add(client, an_instance("order")));
+    auto const before = stored();
+    heard();
+    for (auto const* right : {"-del", "-srem"}) {
+        std::error_code error;
+        RedisServiceRegistry{with({right})}.deregister(ns, "order", id, error);
+        EXPECT_EQ(error, errc::access_denied) << right;
+        EXPECT_EQ(stored(), before) << right;
+    }
+    EXPECT_THAT(heard(), IsEmpty());
+}
+
+TEST_F(Refusal, LosesNoMetadata) {
+    auto instance = an_instance("order");
+    instance.metadata = {{"a", "1"}};
+    ASSERT_FALSE(add(client, instance));
+    std::error_code error;
+    RedisServiceRegistry{with({"-hset"})}.set_metadata(ns, "order", id, "b", "2", error);
+    EXPECT_EQ(error, errc::access_denied);
+    EXPECT_EQ(field(id, "_a"), "1");
+}
+
 TEST_F(Refusal, AReaderLeavesListedWhatItMayNotAnnounce) {
     ASSERT_FALSE(add(client, an_instance("order")));
     admin.must({"DEL", key(id)});
@@ -107,6 +212,21 @@ TEST_F(Refusal, CountingSaysWhatWasNotAnnounced) {
     EXPECT_EQ(RedisServiceStatistic{user}.instance_count(ns), 1);
     EXPECT_TRUE(log.has("done, but not announced on channel"));
     EXPECT_EQ(RedisServiceStatistic{user}.instance_count(ns), 1) << "nothing left to announce";
+}
+
+TEST_F(Refusal, WhetherItWasThereNeedsNoFurtherRight) {
+    auto const user = with({"-hexists"});
+    auto const port = make_cosky_port(user.core(), {});
+    auto const instance = an_instance("order");
+    auto const register_again = [&] {
+        return user.core()
+            ->run([&] { return port->register_instance(instance, after(5s)); })
+            .value();
+    };
+    EXPECT_FALSE(register_again().existed);
+    EXPECT_TRUE(register_again().existed);
+    admin.must({"HDEL", key(id), "serviceId"});
+    EXPECT_FALSE(register_again().existed) << "nothing was described there";
 }
 
 }  // namespace

@@ -4,23 +4,26 @@ mutations=(
     'persistent gets a TTL|registry_register|'"if ttl then redis.call('EXPIRE', key, ttl) else redis.call('PERSIST', key) end"'|'"redis.call('EXPIRE', key, ttl or 60)"
     'missing PERSIST|registry_register|'" else redis.call('PERSIST', key) end"'| end'
     'no TTL|registry_register|'"if ttl then redis.call('EXPIRE', key, ttl) else"'|'"if not ttl then"
-    'old metadata kept|registry_register|clear_metadata(key)|'
-    'system field kept|registry_register|'"redis.call('HDEL', key, '__last_renew_pub_ttl_at')"'|'
-    'not listed|registry_register|'"redis.call('SADD', ns .. ':svc_itc_idx:' .. service, id)"'|'
-    'index only with a new member|registry_register|'"redis.call('SADD', ns .. ':svc_itc_idx:' .. service, id)
-if redis"'|'"if redis.call('SADD', ns .. ':svc_itc_idx:' .. service, id) == 1 and redis"
-    'service not announced|registry_register|'"    announce(ns .. ':svc_idx', 'set')
-"'|'
-    'count not begun|registry_register|'"    redis.call('HSET', ns .. ':svc_stat', service, 0)
-"'|'
-    'count begun anew|registry_register|'"clear_metadata(key)"'|'"clear_metadata(key)
+    'old metadata kept|registry_register|left_over(stored, 8)|{}'
+    'its own metadata removed|parts/metadata|brought[ARGV[i]] = true|brought[ARGV[i + 1]] = true'
+    'system field kept|registry_register|'"dropped[#dropped + 1] = field end
+end"'|'"field = nil end
+end"
+    'not listed|registry_register|'"if not listed then redis.call('SADD', list, id) end
+    if"'|if'
+    'index only with a new member|registry_register|if not indexed then|if not indexed and not listed then'
+    'service not announced|parts/service|'"announce(ns .. ':svc_idx', 'set')"'|'
+    'count not begun|parts/service|'"redis.pcall('HSET', ns .. ':svc_stat', service, 0)"'|'
+    'count begun anew|registry_register|'"in_parts('HSET', key, ARGV, 8)"'|'"in_parts('HSET', key, ARGV, 8)
 redis.call('HSET', ns .. ':svc_stat', service, 0)"
+    'half a registration|registry_register|'"local stored = redis.call('HKEYS', key)"'|'"if not listed then redis.call('SADD', list, id) end
+local stored = redis.call('HKEYS', key)"
     'always ephemeral|registry_register|'"ttl and 'true' or 'false'"'|'"'true'"
     'weight lost|registry_register|'"'weight', ARGV[7]"'|'"'weight', 1"
-    'metadata of a registration lost|registry_register|write_metadata(key, 8)|write_metadata(key, 10)'
+    'metadata of a registration lost|registry_register|'"in_parts('HSET', key, ARGV, 8)"'|'"in_parts('HSET', key, ARGV, 10)"
     'registration not announced|registry_register|'"announce(key, 'register')"'|'
     'deregistration of what is not listed|registry_deregister|== 0 then return 0 end|== 2 then return 0 end'
-    'Hash left behind|registry_deregister|'"redis.call('DEL', key)"'|'
+    'Hash left behind|registry_deregister|'"redis.pcall('DEL', key)"'|1'
     'deregistration not announced|registry_deregister|'"announce(key, 'deregister')"'|'
     'told by DEL|registry_deregister|'"redis.call('DEL', key)
 announce(key, 'deregister')
@@ -49,21 +52,22 @@ return answer(gone)"
     'first id for all|registry_renew_batch|ARGV[i], ttl|ARGV[3], ttl'
     'set metadata merges|registry_set_metadata|clear_metadata(key)|'
     'set metadata not announced|registry_set_metadata|'"announce(key, 'set_metadata')"'|'
-    'unlisted described|parts/listed|'" and redis.call('SISMEMBER', ns .. ':svc_itc_idx:' .. service, id) == 1"'|'
-    'merge replaces|registry_update_fields|write_metadata(key, 2)|'"clear_metadata(key)
-write_metadata(key, 2)"
+    'unlisted described|parts/listed|'" and
+        redis.call('SISMEMBER', its_list, id) == 1"'|'
+    'of another service described|parts/listed|'" and (list or its_list) == its_list"'|'
+    'merge replaces|registry_update_fields|'"in_parts('HSET', key, ARGV, 4)"'|'"in_parts('HDEL', key, left_over(redis.call('HKEYS', key), 4), 1)
+in_parts('HSET', key, ARGV, 4)"
     'merge not announced|registry_update_fields|'"announce(key, 'set_metadata')"'|'
     'system fields cleared|parts/metadata|'" and not string.find(field, '^__')"'|'
     'fields with __ kept|parts/metadata|'"string.find(field, '^__')"'|'"string.find(field, '__', 1, true)"
-    'last pair lost|parts/metadata|for i = first, #ARGV, 1000 do|for i = first, #ARGV - 2, 1000 do'
-    'known service announced|registry_set_service|== 0 then return 0 end|== 2 then return 0 end'
-    'new count not begun|registry_set_service|'"redis.call('HSET', KEYS[1] .. ':svc_stat', ARGV[1], 0)"'|'
-    'set not announced|registry_set_service|'"announce(KEYS[1] .. ':svc_idx', 'set')"'|'
+    'last pair lost|parts/metadata|for i = first, #values, 1000 do|for i = first, #values - 2, 1000 do'
+    'known service announced|parts/service|== 0 then return false end|== 2 then return false end'
+    'new service told as known|registry_set_service|and 1 or 0|and 0 or 0'
     'expired members keep a service|registry_remove_service|'"if living(ns, service, id) ~= -2 then in_use"'|'"if id then in_use"
     'removed in use|registry_remove_service|if in_use then return answer(0) end|'
     'stops at the first living member|registry_remove_service|in_use = true end|return answer(0) end'
-    'count kept|registry_remove_service|'"redis.call('HDEL', ns .. ':svc_stat', service)"'|'
-    'count of an unlisted service kept|registry_remove_service|'"redis.call('HDEL', ns .. ':svc_stat', service)
+    'count kept|registry_remove_service|'"redis.pcall('HDEL', ns .. ':svc_stat', service)"'|'
+    'count of an unlisted service kept|registry_remove_service|'"redis.pcall('HDEL', ns .. ':svc_stat', service)
 if redis.call('SREM', ns .. ':svc_idx', service) == 0 then return answer(0) end"'|'"if redis.call('SREM', ns .. ':svc_idx', service) == 0 then return answer(0) end
 redis.call('HDEL', ns .. ':svc_stat', service)"
     'unknown service removed|registry_remove_service|'"== 0 then return answer(0) end"'|'"== 2 then return answer(0) end"

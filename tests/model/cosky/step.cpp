@@ -131,7 +131,7 @@ Answer apply(Step const& step, ReferenceModel& model) {
             return {told(model.deregister(step.process, step.service, step.id))};
         case Kind::set_metadata:
         case Kind::merge_metadata:
-            return {told(model.set_metadata(step.process, step.id, step.metadata,
+            return {told(model.set_metadata(step.process, step.service, step.id, step.metadata,
                                             step.kind == Kind::merge_metadata))};
         case Kind::set_service:
             return {told(model.set_service(step.service))};
