@@ -24,7 +24,7 @@ cosky::RegisterCall register_call() {
     return call;
 }
 
-cosky::RenewCall renew_call(std::string id) {
+cosky::RenewCall renew_call(InstanceId id) {
     cosky::RenewCall call;
     call.ns = cosky_namespace;
     call.tolerance = cosky::renewal_tolerance(call.lease, cosky::RenewProperties{}.period);
@@ -46,7 +46,7 @@ Task<void> register_some(Stage& stage, DiscoveryRedisScripts const& scripts, Tic
 Task<void> renew_some(Stage& stage, DiscoveryRedisScripts const& scripts, Tickets& tickets) {
     auto call = renew_call({});
     while (tickets.take()) {
-        call.ids.front() = stage.ids()[tickets.draw(Stage::instance_count)].id;
+        call.ids.front() = stage.ids()[tickets.draw(Stage::instance_count)];
         auto const found = co_await scripts.registry_renew(call, stage.deadline());
         if (found.value() != cosky::Lease::renewed) throw std::runtime_error{"not renewed"};
     }
@@ -78,7 +78,7 @@ std::vector<Figure> measure_cosky_register(Stage& stage, Effort const& effort) {
 std::vector<Figure> measure_cosky_renew(Stage& stage, Effort const& effort) {
     stage.fill();
     DiscoveryRedisScripts const scripts{stage.client().core()};
-    auto const call = renew_call(stage.ids()[probe].id);
+    auto const call = renew_call(stage.ids()[probe]);
     auto const renew = [&] {
         stage.must_run([&] { return scripts.registry_renew(call, stage.deadline()); });
     };

@@ -13,6 +13,7 @@
 #include "cosky/expiry_sweep.hpp"
 #include "cosky/instance_reader.hpp"
 #include "cosky/renewal_tolerance.hpp"
+#include "registry/script_calls.hpp"
 
 #include "rollcall/cosky/config.hpp"
 #include "rollcall/cosky/instance_id.hpp"
@@ -90,6 +91,13 @@ public:
     }
 
 private:
+    struct Renewals {
+        std::vector<RenewCall> calls = {};
+        std::vector<std::size_t> positions = {};  ///< Of the ids of all calls, in their order.
+    };
+    Renewals plan(std::span<InstanceId const> ids) const;
+    Liveness liveness(Lease lease, InstanceId const& id) const;
+
     std::string ns_;
     seconds lease_;
     seconds tolerance_;
@@ -118,14 +126,8 @@ Task<Result<Written>> CoskyPort::deregister_instance(InstanceId const& id, Deadl
     co_return co_await scripts_.registry_deregister(ns_, names, deadline);
 }
 
-Task<Result<std::vector<Liveness>>> CoskyPort::heartbeat(std::span<InstanceId const> ids,
-                                                         Deadline deadline) {
-    if (ids.size() > max_batch) {
-        refuse("heartbeat batch", static_cast<long long>(ids.size()),
-               "must not be longer than " + std::to_string(max_batch));
-    }
-    std::vector<RenewCall> calls;
-    std::vector<std::size_t> positions;  // Of the ids of all calls, in their order.
+CoskyPort::Renewals CoskyPort::plan(std::span<InstanceId const> ids) const {
+    Renewals plan;
     for (std::size_t i = 0; i < ids.size(); ++i) {
         InstanceId names;
         try {
@@ -134,40 +136,62 @@ Task<Result<std::vector<Liveness>>> CoskyPort::heartbeat(std::span<InstanceId co
             scripts_.core().log().write(LogLevel::warning, "heartbeat", error.what());
             continue;
         }
+        auto& calls = plan.calls;
         if (calls.empty() || calls.back().ids.size() == DiscoveryRedisScripts::max_renewals) {
             auto& call = calls.emplace_back();
             call.ns = ns_;
             call.lease = lease_;
             call.tolerance = tolerance_;
         }
-        calls.back().ids.push_back(std::move(names.id));
-        positions.push_back(i);
+        calls.back().ids.push_back(std::move(names));
+        plan.positions.push_back(i);
     }
+    return plan;
+}
 
+Liveness CoskyPort::liveness(Lease lease, InstanceId const& id) const {
+    switch (lease) {
+        case Lease::renewed:
+            return Liveness::alive;
+        case Lease::persistent:
+            return Liveness::persistent;
+        case Lease::ending:
+        case Lease::missing:
+            return Liveness::gone;
+        case Lease::wrong_type:
+            scripts_.core().log().write(
+                LogLevel::warning, "heartbeat",
+                subject("heartbeat of", id.service, id.id) +
+                    ": its key, or the list of its service, has another type");
+            break;
+        case Lease::refused:
+            break;
+    }
+    return Liveness::failed;
+}
+
+Task<Result<std::vector<Liveness>>> CoskyPort::heartbeat(std::span<InstanceId const> ids,
+                                                         Deadline deadline) {
+    if (ids.size() > max_batch) {
+        refuse("heartbeat batch", static_cast<long long>(ids.size()),
+               "must not be longer than " + std::to_string(max_batch));
+    }
+    auto const [calls, positions] = plan(ids);
     auto const replies = co_await scripts_.registry_renew_batch(calls, deadline);
     std::vector<Liveness> result(ids.size(), Liveness::failed);
     std::optional<Failure> failure;
-    bool any = calls.empty();
+    bool any = calls.empty();  // An answer that tells of an instance.
     for (std::size_t c = 0; c < calls.size(); ++c) {
         if (replies[c].has_error()) {
             failure = replies[c].error();
             continue;
         }
-        any = true;
-        for (std::size_t e = 0; e < calls[c].ids.size(); ++e) {
-            auto& liveness = result[positions[c * DiscoveryRedisScripts::max_renewals + e]];
-            switch (replies[c]->leases[e]) {
-                case Lease::renewed:
-                case Lease::persistent:
-                    liveness = Liveness::alive;
-                    break;
-                case Lease::ending:
-                case Lease::missing:
-                    liveness = Liveness::gone;
-                    break;
-                case Lease::wrong_type:
-                    break;
-            }
+        auto const& [leases, refusal, announced] = *replies[c];
+        if (refusal) failure = refusal;
+        for (std::size_t e = 0; e < leases.size(); ++e) {
+            any = any || leases[e] != Lease::refused;
+            result[positions[c * DiscoveryRedisScripts::max_renewals + e]] =
+                liveness(leases[e], calls[c].ids[e]);
         }
     }
     if (!any && failure) co_return *failure;

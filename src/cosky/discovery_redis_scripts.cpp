@@ -53,6 +53,10 @@ Result<Written> read_written(redis::ClientCore const& core, std::string_view ns,
     return written;
 }
 
+// What a renewal replies for a key of another type, and what stands here for one that is a text.
+constexpr std::int64_t wrong_type = -3;
+constexpr std::int64_t no_number = -4;
+
 Lease lease_of(std::int64_t reply) {
     switch (reply) {
         case 1:
@@ -63,8 +67,10 @@ Lease lease_of(std::int64_t reply) {
             return Lease::persistent;
         case -2:
             return Lease::missing;
-        default:
+        case wrong_type:
             return Lease::wrong_type;
+        default:
+            return Lease::refused;
     }
 }
 
@@ -120,7 +126,10 @@ struct RenewScript {
         auto const lease = std::to_string(call.lease.count());
         auto const tolerance = std::to_string(call.tolerance.count());
         std::vector<std::string_view> arguments{lease, tolerance};
-        arguments.insert(arguments.end(), call.ids.begin(), call.ids.end());
+        for (auto const& [service, id] : call.ids) {
+            arguments.emplace_back(service);
+            arguments.emplace_back(id);
+        }
         std::string_view const keys[] = {call.ns};
         request.push_script(scripts::registry_renew_batch, keys, arguments);
     }
@@ -135,7 +144,11 @@ struct RenewScript {
                 note_refused(core, call.ns, value.text());
                 break;
             }
-            result.leases.push_back(lease_of(value.integer(-3)));
+            auto const lease = lease_of(value.integer(no_number));
+            if (lease == Lease::refused && !result.refusal) {
+                result.refusal = redis::failure_of(value, subject("renew in", call.ns));
+            }
+            result.leases.push_back(lease);
         }
         return result;
     }
@@ -197,15 +210,16 @@ Task<Result<Written>> DiscoveryRedisScripts::registry_deregister(std::string con
 
 Task<Result<Lease>> DiscoveryRedisScripts::registry_renew(RenewCall const& call,
                                                           Deadline deadline) const {
-    auto const what = subject("renew", call.ids.front());
-    std::vector<std::string> arguments{call.ids.front(), std::to_string(call.lease.count()),
-                                       std::to_string(call.tolerance.count())};
+    auto const& [service, id] = call.ids.front();
+    auto const what = subject("renew", id);
+    std::vector<std::string> arguments{id, std::to_string(call.lease.count()),
+                                       std::to_string(call.tolerance.count()), service};
     auto const response =
         co_await run(scripts::registry_renew, call.ns, std::move(arguments), what, deadline);
     if (response.has_error()) co_return response.error();
     auto const reply = (*response)[0];
     if (reply.is_aggregate()) note_refused(*core_, call.ns, reply[1].text());
-    co_return lease_of((reply.is_aggregate() ? reply[0] : reply).integer(-3));
+    co_return lease_of((reply.is_aggregate() ? reply[0] : reply).integer(wrong_type));
 }
 
 Task<std::vector<Result<RenewReply>>> DiscoveryRedisScripts::registry_renew_batch(

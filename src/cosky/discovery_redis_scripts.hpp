@@ -31,7 +31,7 @@ struct RegisterCall {
 /// Renewals of one namespace that travel in one call.
 struct RenewCall {
     std::string ns = {};
-    std::vector<std::string> ids = {};
+    std::vector<InstanceId> ids = {};
     std::chrono::seconds lease{60};
     std::chrono::seconds tolerance{5};
 };
@@ -41,12 +41,14 @@ enum class Lease {
     renewed,
     ending,      ///< In its last half second, too late.
     persistent,  ///< Has none.
-    missing,     ///< Not there, or not listed under its service.
+    missing,     ///< Not there, not listed under its service, or of another one.
     wrong_type,  ///< A key that belongs to it has another type.
+    refused,     ///< Redis takes no writes, or not from this user.
 };
 
 struct RenewReply {
-    std::vector<Lease> leases = {};  ///< One for each id, in order.
+    std::vector<Lease> leases = {};       ///< One for each id, in order.
+    std::optional<Failure> refusal = {};  ///< Why, of the first that is `refused`.
     bool announced = true;
 };
 

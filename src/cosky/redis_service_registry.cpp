@@ -162,7 +162,7 @@ Result<bool> RedisServiceRegistry::Impl::renew(std::string_view ns,
     if (core->closed()) return Failure{errc::closed, "this is a forked process"};
     RenewCall call;
     call.ns = ns;
-    call.ids = {stored.instance_id};
+    call.ids.push_back({stored.service_name, stored.instance_id});
     call.lease = lease;
     call.tolerance = renewal_tolerance(lease, RenewProperties{}.period);
     auto const found = core->run([&] { return scripts.registry_renew(call, core->deadline()); });
@@ -172,6 +172,7 @@ Result<bool> RedisServiceRegistry::Impl::renew(std::string_view ns,
         case Lease::renewed:
             return true;
         case Lease::wrong_type:
+        case Lease::refused:
             return Failure{errc::unexpected_reply,
                            "renew " + stored.instance_id + ": its key is no Hash"};
         case Lease::persistent:

@@ -27,7 +27,7 @@ RenewalRound::Plan RenewalRound::plan(std::span<OwnInstances::Entry const> entri
             call.tolerance = tolerance_;
             plan.entries.emplace_back();
         }
-        plan.calls[at->second].ids.push_back(id.instance_id);
+        plan.calls[at->second].ids.push_back({entries[i].instance->service_name, id.instance_id});
         plan.entries[at->second].push_back(i);
     }
     return plan;
@@ -49,7 +49,10 @@ bool RenewalRound::must_register(OwnInstances::Entry const& entry, Lease lease, 
             if (!reclaim_) own_.erase(entry);
             return reclaim_;
         case Lease::wrong_type:
-            log_failure("the key of " + entry.id.instance_id + " is no Hash");
+            log_failure("the key of " + entry.id.instance_id +
+                        ", or the list of its service, has another type");
+            break;
+        case Lease::refused:  // Of all that are, the first is told.
             break;
     }
     return false;
@@ -106,6 +109,7 @@ Task<Result<std::vector<Renewal>>> RenewalRound::run(std::span<OwnInstances::Ent
             log_failure(replies[c].error().detail());
             continue;
         }
+        if (replies[c]->refusal) log_failure(replies[c]->refusal->detail());
         for (std::size_t e = 0; e < plan.entries[c].size(); ++e) {
             auto const i = plan.entries[c][e];
             if (must_register(entries[i], replies[c]->leases[e], renewals[i])) lost.push_back(i);

@@ -49,7 +49,12 @@ struct InstanceId {
     std::string id = {};
 };
 
-enum class Liveness { alive, gone, failed };
+enum class Liveness {
+    alive,
+    gone,
+    failed,
+    persistent,  ///< There, with no lease to renew; only of layouts whose readers see that.
+};
 
 struct ServiceSummary {
     std::string service = {};
@@ -112,7 +117,8 @@ public:
     virtual Task<Result<Written>> deregister_instance(InstanceId const& id, Deadline deadline) = 0;
 
     /// One result for each id, in order; a failure of one id, bad names included, never touches
-    /// another. At most `max_batch` ids.
+    /// another, and what failed is in the log. An error when nothing was learnt of any. At most
+    /// `max_batch` ids.
     static constexpr std::size_t max_batch = 100'000;
     virtual Task<Result<std::vector<Liveness>>> heartbeat(std::span<InstanceId const> ids,
                                                           Deadline deadline) = 0;

@@ -123,19 +123,21 @@ ReferenceModel::Told ReferenceModel::deregister(std::size_t process, std::string
     return true;
 }
 
-ReferenceModel::Lease ReferenceModel::renew_hash(std::string const& id, long long lease,
+ReferenceModel::Lease ReferenceModel::renew_hash(ServiceInstance const& instance, long long lease,
                                                  long long tolerance) {
+    auto const& id = instance.instance_id;
     auto* const stored = hash(id);
     if (!stored) return Lease::missing;
-    if (stored->expiry.kind != Expiry::Kind::at) return Lease::persistent;
+    bool const has_lease = stored->expiry.kind == Expiry::Kind::at;
     auto const until = stored->expiry.value;
     auto const left = (until - now_ + 500) / 1'000;
-    if (left <= 0) return Lease::ending;
+    if (has_lease && left <= 0) return Lease::ending;
     if (stored->type == Type::other) return Lease::wrong_type;
+    if (!belongs_to(instance.service_name, id)) return Lease::missing;
+    // Defect 11: a service that was dropped is listed again.
+    (void)set_service(instance.service_name);
+    if (!has_lease) return Lease::persistent;
     auto& fields = stored->fields;
-    if (!fields.contains("serviceId") || !is_listed(fields.at("serviceId"), id)) {
-        return Lease::missing;
-    }
     stored->expiry = Expiry::set_in_step(lease);
     auto const known = fields.find(renewal);
     bool const is_known = known != fields.end() && is_digits(known->second);
@@ -169,7 +171,7 @@ ReferenceModel::Told ReferenceModel::renew(std::size_t process, ServiceInstance 
     if (!instance.ephemeral) return false;
     auto& self = processes_.at(process);
     auto const& id = instance.instance_id;
-    auto const lease = renew_hash(id, self.lease, tolerance_of(self.lease, usual_period));
+    auto const lease = renew_hash(instance, self.lease, tolerance_of(self.lease, usual_period));
     if (lease == Lease::renewed) return true;
     if (lease == Lease::wrong_type) return {};
     if (lease == Lease::persistent && !self.reclaim_persistent) {
@@ -188,7 +190,7 @@ std::vector<std::pair<std::string, std::string>> ReferenceModel::renew_registere
     std::vector<std::pair<std::string, std::string>> results;
     std::vector<std::size_t> lost;
     for (auto const& [id, instance] : own) {
-        auto const lease = renew_hash(id, self.lease, tolerance_of(self.lease, period));
+        auto const lease = renew_hash(instance, self.lease, tolerance_of(self.lease, period));
         results.emplace_back(id, outcome_of(lease, self.reclaim_persistent));
         auto const& outcome = results.back().second;
         if (outcome == released) self.own.erase(id);

@@ -132,7 +132,7 @@ private:
     }
     void count(std::string const& service);
     static std::string outcome_of(Lease lease, bool reclaims);
-    Lease renew_hash(std::string const& id, long long lease, long long tolerance);
+    Lease renew_hash(ServiceInstance const& instance, long long lease, long long tolerance);
 
     std::string ns_;
     std::vector<Process> processes_;

@@ -21,6 +21,7 @@ using Ids = std::vector<InstanceId>;
 std::string_view word(Liveness liveness) {
     switch (liveness) {
         case Liveness::alive:
+        case Liveness::persistent:
             return "alive";
         case Liveness::gone:
             return "gone";
@@ -68,8 +69,11 @@ private:
     void tell(std::size_t i, Liveness now) {
         if (last_[i] == now) return;
         last_[i] = now;
-        logger_.write(now == Liveness::alive ? LogLevel::info : LogLevel::warning,
-                      fmt::format("{} of {} is {}", ids_[i].id, ids_[i].service, word(now)));
+        bool const well = now == Liveness::alive || now == Liveness::persistent;
+        logger_.write(
+            well ? LogLevel::info : LogLevel::warning,
+            fmt::format("{} of {} is {}", ids_[i].id, ids_[i].service,
+                        now == Liveness::persistent ? "persistent: it has no lease" : word(now)));
     }
 
     Ids ids_;

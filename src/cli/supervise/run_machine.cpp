@@ -98,10 +98,10 @@ void RunMachine::on_heartbeat(Outcome outcome, Time now) {
     if (outcome == Outcome::done) {
         if (told_failure_) say(Notice::renewing_again);
         told_failure_ = false;
-    } else if (outcome == Outcome::gone) {
+    } else if (outcome == Outcome::gone || outcome == Outcome::persistent) {
         registered_ = false;
         call_at_ = now;
-        say(Notice::lost);
+        say(outcome == Outcome::gone ? Notice::lost : Notice::made_persistent);
     } else {
         if (outcome != Outcome::refused) beat_at_ = now + options_.retry_pause;
         tell_failure(Notice::cannot_renew);

@@ -31,6 +31,7 @@ enum class Call { register_instance, heartbeat, set_health, deregister };
 enum class Outcome {
     done,         ///< Stored, alive, or not there any more: what the call is for.
     gone,         ///< The instance is not stored.
+    persistent,   ///< It is stored, but has lost its lease: nothing removes it when we die.
     unreachable,  ///< No connection.
     transient,    ///< Failed, may work soon.
     refused,      ///< Failed, and will fail again unless somebody changes something.
@@ -68,8 +69,9 @@ enum class Notice {
     cannot_register,  ///< First failure; retried without further notice.
     registered,
     registered_again,
-    lost,          ///< Redis does not know the instance any more.
-    cannot_renew,  ///< First failure; retried without further notice.
+    lost,             ///< Redis does not know the instance any more.
+    made_persistent,  ///< Somebody took its lease; registered again.
+    cannot_renew,     ///< First failure; retried without further notice.
     renewing_again,
     unhealthy,
     healthy,

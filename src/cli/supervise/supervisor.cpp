@@ -161,8 +161,11 @@ void Supervisor::on_liveness(Result<std::vector<Liveness>> const& result) {
             return answer(Call::heartbeat, Outcome::done);
         case Liveness::gone:
             return answer(Call::heartbeat, Outcome::gone);
+        case Liveness::persistent:
+            return answer(Call::heartbeat,
+                          instance_.ephemeral ? Outcome::persistent : Outcome::done);
         case Liveness::failed:
-            last_failure_ = "Redis refused the heartbeat";
+            last_failure_ = "what Redis holds in its place is no instance";
             return answer(Call::heartbeat, Outcome::refused);
     }
 }
@@ -244,6 +247,9 @@ void Supervisor::perform(Say const& action) {
             return logger_.info("registered again " + name);
         case Notice::lost:
             return logger_.warning("Redis does not know the instance any more");
+        case Notice::made_persistent:
+            return logger_.warning(
+                "somebody made the instance persistent: registering it again as ephemeral");
         case Notice::cannot_renew:
             return logger_.warning("cannot renew, will keep trying: " + last_failure_);
         case Notice::renewing_again:

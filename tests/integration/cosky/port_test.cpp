@@ -74,10 +74,73 @@ TEST_F(Port, HeartbeatsTellWhatIsGone) {
     EXPECT_EQ(beats[0], Liveness::alive);
     EXPECT_EQ(beats[1], Liveness::gone);
     EXPECT_EQ(beats[2], Liveness::failed);
-    EXPECT_EQ(beats[3], Liveness::alive) << "persistent";
+    EXPECT_EQ(beats[3], Liveness::persistent);
     EXPECT_EQ(beats[100], Liveness::gone);
     EXPECT_EQ(beats.back(), Liveness::alive);
     EXPECT_EQ(ttl(id), 60);
+}
+
+TEST_F(Port, HeartbeatsTellWhatIsNoInstance) {
+    redis().must({"SET", key(id_of("order", 81)), "text"});
+    redis().must({"RPUSH", key(id_of("order", 82)), "text"});
+    redis().must({"SET", key(id_of("order", 83)), "text", "EX", "50"});
+    redis().must({"HSET", key(id_of("order", 84)), "__last_renew_pub_ttl_at", "5"});
+    auto const list = DiscoveryKeyGenerator::instance_idx_key(ns, "order");
+    for (int const number : {85, 86}) {
+        auto fixed = an_instance("order", number);
+        fixed.ephemeral = number == 86;
+        add(fixed);
+        redis().must({"SREM", list, id_of("order", number)});
+    }
+    std::vector<InstanceId> ids;
+    for (int number = 81; number <= 86; ++number) ids.push_back({"order", id_of("order", number)});
+    auto const beats = run([&] { return port->heartbeat(ids, after(5s)); }).value();
+    EXPECT_THAT(beats, ElementsAre(Liveness::failed, Liveness::failed, Liveness::failed,
+                                   Liveness::gone, Liveness::gone, Liveness::gone));
+    EXPECT_TRUE(log.has("has another type"));
+}
+
+TEST_F(Port, WhatIsAskedOfAnotherServiceIsNotThere) {
+    add(an_instance("order"));
+    add(an_instance("web"));
+    // A stray member of another list does not make it one of that service.
+    redis().must({"SADD", DiscoveryKeyGenerator::instance_idx_key(ns, "web"), id});
+    heard();
+    for (auto const* service : {"other", "web"}) {
+        InstanceId const wrong{service, id};
+        std::vector<InstanceId> const ids{wrong};
+        EXPECT_THAT(run([&] { return port->heartbeat(ids, after(5s)); }).value(),
+                    ElementsAre(Liveness::gone));
+        EXPECT_FALSE(run([&] { return port->set_weight(wrong, 7, after(5s)); }).value().existed);
+        Metadata const metadata{{"x", "1"}};
+        EXPECT_FALSE(
+            run([&] { return port->set_metadata(wrong, metadata, after(5s)); }).value().existed);
+        EXPECT_FALSE(
+            run([&] { return port->merge_metadata(wrong, metadata, after(5s)); }).value().existed);
+    }
+    EXPECT_EQ(field(id, "weight"), "1");
+    EXPECT_EQ(field(id, "_x"), "");
+    EXPECT_THAT(heard(), testing::IsEmpty());
+}
+
+TEST_F(Port, AHeartbeatListsADroppedServiceAgain) {
+    auto fixed = an_instance("web", 81);
+    fixed.ephemeral = false;
+    add(an_instance("order"));
+    add(fixed);
+    redis().must({"DEL", DiscoveryKeyGenerator::service_idx_key(ns)});
+    heard();
+    std::vector<InstanceId> const ids{names, {"web", id_of("web", 81)}};
+    EXPECT_THAT(run([&] { return port->heartbeat(ids, after(5s)); }).value(),
+                ElementsAre(Liveness::alive, Liveness::persistent));
+    auto services = redis().must({"SMEMBERS", DiscoveryKeyGenerator::service_idx_key(ns)}).texts();
+    EXPECT_THAT(services, testing::UnorderedElementsAre("order", "web"));
+    EXPECT_THAT(heard(), ElementsAre("svc_idx ← set", "svc_idx ← set"));
+
+    // What stands in the way of that is no reason not to renew.
+    redis().must({"SET", DiscoveryKeyGenerator::service_idx_key(ns), "text"});
+    EXPECT_THAT(run([&] { return port->heartbeat(ids, after(5s)); }).value(),
+                ElementsAre(Liveness::alive, Liveness::persistent));
 }
 
 TEST_F(Port, MergedMetadataKeepsTheLimitsOfAll) {

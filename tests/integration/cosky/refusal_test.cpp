@@ -178,6 +178,46 @@ TEST_F(Refusal, LosesNoMetadata) {
     EXPECT_EQ(field(id, "_a"), "1");
 }
 
+TEST_F(Refusal, OfHeartbeatsIsToldWithItsReason) {
+    ASSERT_FALSE(add(client, an_instance("order")));
+    for (auto const* right : {"-expire", "-hmget", "-time"}) {
+        auto const beats = heartbeat(with({right}), {{"order", id}});
+        ASSERT_TRUE(beats.has_error()) << right;
+        EXPECT_EQ(beats.error().code(), errc::access_denied) << right;
+    }
+    admin.must({"CONFIG", "SET", "min-replicas-to-write", "1"});
+    auto const beats = heartbeat(client, {{"order", id}, {"order", id_of("order", 81)}});
+    ASSERT_TRUE(beats.has_value()) << "that the second is gone is known";
+    EXPECT_THAT(*beats, ElementsAre(Liveness::failed, Liveness::gone));
+    EXPECT_TRUE(log.has("NOREPLICAS"));
+    auto const alone = heartbeat(client, {{"order", id}});
+    ASSERT_TRUE(alone.has_error());
+    EXPECT_EQ(alone.error().code(), errc::unavailable);
+    EXPECT_THAT(std::string{alone.error().detail()}, HasSubstr("NOREPLICAS"));
+}
+
+TEST_F(Refusal, OfOneHeartbeatTouchesNoOther) {
+    ASSERT_FALSE(add(client, an_instance("order")));
+    ASSERT_FALSE(add(client, an_instance("web", 81)));
+    auto const user = with({"resetkeys", "~" + ns, "~" + ns + ":svc_idx",
+                            "~" + ns + ":svc_itc_idx:*", "~" + ns + ":svc_itc:order@*"});
+    auto const beats = heartbeat(user, {{"web", id_of("web", 81)}, {"order", id}});
+    ASSERT_TRUE(beats.has_value());
+    EXPECT_THAT(*beats, ElementsAre(Liveness::failed, Liveness::alive));
+    EXPECT_TRUE(log.has("renew in " + ns));
+}
+
+TEST_F(Refusal, OfRenewalsIsLoggedWithItsReason) {
+    RedisServiceRegistry registry{client};
+    registry.register_instance(ns, an_instance("order"));
+    admin.must({"CONFIG", "SET", "min-replicas-to-write", "1"});
+    auto const renewed = registry.renew_registered(10s);
+    ASSERT_THAT(renewed, SizeIs(1));
+    EXPECT_EQ(renewed[0].renewal, Renewal::failed);
+    EXPECT_TRUE(log.has("a renewal failed: renew in " + ns + ": NOREPLICAS"));
+    EXPECT_FALSE(log.has("has another type"));
+}
+
 TEST_F(Refusal, AReaderLeavesListedWhatItMayNotAnnounce) {
     ASSERT_FALSE(add(client, an_instance("order")));
     admin.must({"DEL", key(id)});

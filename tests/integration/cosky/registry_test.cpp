@@ -324,7 +324,7 @@ TEST_F(Registry, ARoundReportsEachInstanceByItself) {
     EXPECT_EQ(renewed[1].renewal, Renewal::failed) << "defect 29: its neighbours are renewed";
     EXPECT_EQ(renewed[2].renewal, Renewal::renewed);
     EXPECT_EQ(renewed[2].ns, "other-{x}");
-    EXPECT_TRUE(log.has("is no Hash"));
+    EXPECT_TRUE(log.has("has another type"));
 }
 
 TEST_F(Registry, WarnsOfNamesThatActAsPatterns) {

@@ -25,15 +25,14 @@ local stored = redis.call('HKEYS', key)"
     'deregistration of what is not listed|registry_deregister|== 0 then return 0 end|== 2 then return 0 end'
     'Hash left behind|registry_deregister|'"redis.pcall('DEL', key)"'|1'
     'deregistration not announced|registry_deregister|'"announce(key, 'deregister')"'|'
-    'told by DEL|registry_deregister|'"redis.call('DEL', key)
-announce(key, 'deregister')
-return answer(1)"'|'"local gone = redis.call('DEL', key)
-announce(key, 'deregister')
-return answer(gone)"
-    'persistent renewed|parts/renew|if left <= 0 then return left end|if left == -2 then return left end'
-    'missing told as persistent|parts/renew|if left <= 0 then return left end|if left <= 0 then return -1 end'
-    'headless renewed|parts/renew|if not found[1] or|if found[1] and'
-    'unlisted renewed|parts/renew|'" or redis.call('SISMEMBER', ns .. ':svc_itc_idx:' .. found[1], id) == 0"'|'
+    'told by DEL|registry_deregister|return answer(1)|return answer(gone)'
+    'persistent renewed|parts/renew|if left == -1 then return left end|'
+    'missing told as persistent|parts/renew|if left == -2 or left == 0 then return left end|if left == -2 or left == 0 then return -1 end'
+    'headless renewed|parts/renew|if not its or|if its and'
+    'unlisted renewed|parts/renew|'" or
+        redis.call('SISMEMBER', ns .. ':svc_itc_idx:' .. its, id) == 0"'|'
+    'persistent before all else|parts/renew|if left == -2 or left == 0 then return left end|if left <= 0 then return left end'
+    'dropped service forgotten|parts/renew|pcall(list_service, ns, service)|'
     'not renewed|parts/renew|'"if redis.call('EXPIRE', key, ttl) == 0 then return 0 end"'|'
     'stored text believed|parts/renew|'"string.find(found[2] or '', '^%d+\$') and tonumber(found[2])"'|'"found[2] and (tonumber(string.match(found[2], '^%d+')) or 0)"
     'stored number not read|parts/renew|'"string.find(found[2] or '', '^%d+\$') and tonumber(found[2])"'|nil'
@@ -47,10 +46,10 @@ return answer(gone)"
     'system field not begun|parts/renew|'"redis.call('HSET', key, '__last_renew_pub_ttl_at', string.format('%.0f', last))"'|'
     'system field begun with the new lease|parts/renew|'"string.format('%.0f', last)"'|'"string.format('%.0f', now + ttl)"
     'renewed told as missing|parts/renew|return 1|return -2'
-    'one failure fails a batch|registry_renew_batch|'"local done, reply = pcall(renew, KEYS[1], ARGV[i], ttl, tolerance)"'|'"local done, reply = true, renew(KEYS[1], ARGV[i], ttl, tolerance)"
-    'failure told as persistent|registry_renew_batch|done and reply or -3|done and reply or -1'
-    'first id for all|registry_renew_batch|ARGV[i], ttl|ARGV[3], ttl'
-    'set metadata merges|registry_set_metadata|clear_metadata(key)|'
+    'one failure fails a batch|registry_renew_batch|'"local done, reply = pcall(renew, KEYS[1], ARGV[i + 1], ARGV[i], ttl, tolerance)"'|'"local done, reply = true, renew(KEYS[1], ARGV[i + 1], ARGV[i], ttl, tolerance)"
+    'failure told as persistent|registry_renew_batch|done and reply or refusal(reply)|done and reply or -1'
+    'first id for all|registry_renew_batch|ARGV[i + 1], ARGV[i], ttl|ARGV[4], ARGV[3], ttl'
+    'set metadata merges|registry_set_metadata|'"in_parts('HDEL', key, dropped, 1)"'|'
     'set metadata not announced|registry_set_metadata|'"announce(key, 'set_metadata')"'|'
     'unlisted described|parts/listed|'" and
         redis.call('SISMEMBER', its_list, id) == 1"'|'

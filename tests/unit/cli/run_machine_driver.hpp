@@ -42,6 +42,8 @@ inline std::string name_of(Notice notice) {
             return "say registered_again";
         case Notice::lost:
             return "say lost";
+        case Notice::made_persistent:
+            return "say made_persistent";
         case Notice::cannot_renew:
             return "say cannot_renew";
         case Notice::renewing_again:

@@ -110,6 +110,15 @@ TEST_F(RunMachineTest, RegistersAgainAtOnceWhenRedisLostIt) {
     EXPECT_EQ(left(), 10s);
 }
 
+TEST_F(RunMachineTest, AnInstanceThatLostItsLeaseIsRegisteredAgain) {
+    serve_registered();
+    pass(10s);
+    EXPECT_THAT(answer(Call::heartbeat, Outcome::persistent),
+                ElementsAre("say made_persistent", "register healthy"));
+    EXPECT_THAT(answer(Call::register_instance), ElementsAre("say registered_again"));
+    EXPECT_EQ(left(), 10s);
+}
+
 TEST_F(RunMachineTest, AFailedHeartbeatIsRepeatedSoonAndToldOnce) {
     serve_registered();
     pass(10s);
