@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "registry/live/random.hpp"
+
+namespace rollcall::live {
+
+/// Draws an index with the probability of its weight, in two steps whatever the number of weights
+/// (Walker, Vose): a slot is drawn evenly, and it has either its own index or one other.
+///
+/// Shares are exact to 2^-32; a weight of 0 is never drawn.
+class AliasTable {
+public:
+    AliasTable() = default;
+
+    /// The weights' sum is above zero and below 2^63. They are used up.
+    explicit AliasTable(std::span<std::uint64_t> weights);
+
+    /// `random` is uniform in 2^64. Not for a table of no weights.
+    std::size_t pick(std::uint64_t random) const noexcept {
+        auto const [index, rest] = spread(random, slots_.size());
+        auto const& slot = slots_[index];
+        return (rest >> 32) < slot.own ? index : slot.other;
+    }
+
+private:
+    struct Slot {
+        std::uint32_t own;  ///< Share of the slot, in 2^32, that has its own index.
+        std::uint32_t other;
+    };
+    std::vector<Slot> slots_;
+};
+
+}  // namespace rollcall::live
