@@ -4,7 +4,7 @@
 
 namespace {
 
-constinit std::uint64_t count = 0;  // Benchmarks run on one thread.
+constinit thread_local std::uint64_t count = 0;
 
 }  // namespace
 

@@ -5,7 +5,7 @@
 
 namespace rollcall::bench {
 
-/// Allocations of this program so far.
+/// Allocations of this thread so far.
 std::uint64_t allocations() noexcept;
 
 /// Counts the allocations of a benchmark's loop and gives them for each iteration.
