@@ -41,8 +41,10 @@ AliasTable::AliasTable(std::span<std::uint64_t> weights) {
     // In units of which a slot holds as many as all weights together. Whole numbers: at the end
     // nothing is left over for rounding to give to a weight of 0. Whether a weight fills its slot
     // is a matter of chance, so nothing below branches on it.
-    boost::container::small_vector<std::uint32_t, 64> small(size + 1);
-    boost::container::small_vector<std::uint32_t, 64> large(size + 1);
+    boost::container::small_vector<std::uint32_t, 64> small(size + 1,
+                                                            boost::container::default_init);
+    boost::container::small_vector<std::uint32_t, 64> large(size + 1,
+                                                            boost::container::default_init);
     std::size_t smalls = 0;
     std::size_t larges = 0;
     for (std::uint32_t i = 0; i < size; ++i) {

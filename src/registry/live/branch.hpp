@@ -1,10 +1,12 @@
 #pragma once
 
 #include <algorithm>
+#include <boost/container/small_vector.hpp>
 #include <boost/smart_ptr/intrusive_ptr.hpp>
 #include <boost/smart_ptr/intrusive_ref_counter.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -61,7 +63,7 @@ public:
 
     bool put(RecordPtr record) {
         if (children_.empty()) children_.emplace_back(new Child);
-        std::string_view const id = record->instance.instance_id;
+        std::string_view const id = record->instance->instance_id;
         auto const at = child_for(id);
         auto& child = own(at);
         bool const added = child.put(std::move(record));
@@ -112,11 +114,11 @@ public:
         }
         choice_ = {};
         if (shares_.any() && width() > 1) {
-            std::vector<std::uint64_t> weights(width());
+            boost::container::small_vector<std::uint64_t, 64> weights(width());
             std::transform(
                 children_.begin(), children_.end(), weights.begin(),
                 [&](ChildPtr const& child) { return child->shares().of(shares_.only_suspects()); });
-            choice_ = AliasTable{weights};
+            choice_ = AliasTable{std::span{weights.data(), weights.size()}};
         }
         sealed_ = true;
     }

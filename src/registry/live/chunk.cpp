@@ -38,23 +38,23 @@ Record const* Chunk::find(std::string_view id) const noexcept {
 }
 
 Chunk::Weight Chunk::weight_of(Record const& record) noexcept {
-    auto const& instance = record.instance;
+    auto const& instance = *record.instance;
     bool const takes_traffic = instance.enabled && instance.healthy;
     return {takes_traffic ? static_cast<std::uint32_t>(std::max(instance.weight, 0)) : 0,
             record.vitals->suspect.load(std::memory_order_relaxed)};
 }
 
 bool Chunk::put(RecordPtr record) {
-    auto const at = position(record->instance.instance_id);
+    auto const at = position(record->instance->instance_id);
     auto const weight = weight_of(*record);
-    if (holds(at, record->instance.instance_id)) {
+    if (holds(at, record->instance->instance_id)) {
         weights_[at] = weight;
-        instances_[at] = &record->instance;
+        instances_[at] = record->instance.get();
         records_[at] = std::move(record);
         return false;
     }
     weights_.insert(weights_.begin() + offset(at), weight);
-    instances_.insert(instances_.begin() + offset(at), &record->instance);
+    instances_.insert(instances_.begin() + offset(at), record->instance.get());
     records_.insert(records_.begin() + offset(at), std::move(record));
     return true;
 }

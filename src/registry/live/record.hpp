@@ -11,20 +11,26 @@
 
 namespace rollcall::live {
 
-/// One version of an instance: its description, which never changes, and its vitals, which all its
-/// versions share.
+/// One version of an instance: its description, which never changes and which others may share, and
+/// its vitals, which all its versions share. Neither is null.
 struct Record : boost::intrusive_ref_counter<Record> {
-    Record(ServiceInstance described, std::shared_ptr<Vitals> alive)
+    using Description = std::shared_ptr<ServiceInstance const>;
+
+    Record(Description described, std::shared_ptr<Vitals> alive)
         : instance(std::move(described)), vitals(std::move(alive)) {}
 
-    ServiceInstance const instance;
-    std::shared_ptr<Vitals> const vitals;  ///< Never null.
+    Description const instance;
+    std::shared_ptr<Vitals> const vitals;
 };
 
 using RecordPtr = boost::intrusive_ptr<Record const>;
 
-inline RecordPtr make_record(ServiceInstance instance, std::shared_ptr<Vitals> vitals) {
+inline RecordPtr make_record(Record::Description instance, std::shared_ptr<Vitals> vitals) {
     return RecordPtr{new Record{std::move(instance), std::move(vitals)}};
+}
+inline RecordPtr make_record(ServiceInstance instance, std::shared_ptr<Vitals> vitals) {
+    return make_record(std::make_shared<ServiceInstance const>(std::move(instance)),
+                       std::move(vitals));
 }
 
 /// The first version of an instance.

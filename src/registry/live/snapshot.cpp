@@ -25,7 +25,7 @@ std::size_t Snapshot::size() const noexcept {
 ServiceInstance const* Snapshot::find(std::string_view instance_id) const noexcept {
     auto const* const table = SnapshotAccess::table(*this);
     auto const* const record = table == nullptr ? nullptr : table->find(instance_id);
-    return record == nullptr ? nullptr : &record->instance;
+    return record == nullptr ? nullptr : record->instance.get();
 }
 
 std::optional<InstanceState> Snapshot::state(std::string_view instance_id) const noexcept {

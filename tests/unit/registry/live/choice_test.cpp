@@ -23,7 +23,7 @@ using Weights = std::vector<std::uint64_t>;
 Weights choices(InstanceTable const& table, std::size_t size, int draws) {
     std::map<ServiceInstance const*, std::size_t> numbers;
     for (std::size_t number = 0; number < size; ++number) {
-        if (auto const* found = table.find(id_of(number))) numbers[&found->instance] = number;
+        if (auto const* found = table.find(id_of(number))) numbers[found->instance.get()] = number;
     }
     Weights counted(size);
     Random random{42};

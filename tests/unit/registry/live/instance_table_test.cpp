@@ -28,7 +28,7 @@ void expect_equal(InstanceTable const& table, Reference const& reference) {
     auto const found = all(table);
     ASSERT_EQ(found.size(), reference.size());
     auto expected = reference.begin();
-    for (auto const* instance : found) ASSERT_EQ(instance, &(expected++)->second->instance);
+    for (auto const* instance : found) ASSERT_EQ(instance, (expected++)->second->instance.get());
     for (auto const& [id, record] : reference) ASSERT_EQ(table.find(id), record.get()) << id;
     for (auto const& group : table.groups().children()) {
         ASSERT_GT(group->width(), 0U);
@@ -202,8 +202,8 @@ TEST(InstanceTable, KeepsOldVersionsAsTheyWere) {
     for (std::size_t number = 0; number < 1000; number += 3) now = now->erase(id_of(number));
     for (std::size_t number = 1; number < 1000; number += 3) now = now->put(record(number, 9));
     EXPECT_EQ(all(*table), before);
-    EXPECT_EQ(table->find(id_of(1))->instance.weight, 1);
-    EXPECT_EQ(now->find(id_of(1))->instance.weight, 9);
+    EXPECT_EQ(table->find(id_of(1))->instance->weight, 1);
+    EXPECT_EQ(now->find(id_of(1))->instance->weight, 9);
 }
 
 TEST(InstanceTable, DropsWhatNoVersionShows) {
@@ -224,7 +224,7 @@ TEST(TableDraft, MakesManyChangesAtOnce) {
     EXPECT_TRUE(draft.erase(id_of(300)));
     EXPECT_FALSE(draft.erase(id_of(300)));
     EXPECT_EQ(draft.find(id_of(300)), nullptr);
-    EXPECT_EQ(draft.find(id_of(200))->instance.weight, 5);
+    EXPECT_EQ(draft.find(id_of(200))->instance->weight, 5);
     EXPECT_EQ(draft.size(), 9999U);
     auto const now = std::move(draft).finish();
     EXPECT_EQ(now->size(), 9999U);
