@@ -9,10 +9,23 @@
 
 #include "rollcall/instance.hpp"
 
+// Inside of a snapshot: what its members read in place, without a call into the library.
 namespace rollcall::live {
-struct Holder;
-class InstanceTable;
+
+struct Shown {
+    std::size_t size = 0;
+    std::uint64_t revision = 0;
+    // The instances lie in parts, each an array of pointers: the first.
+    ServiceInstance const* const* first = nullptr;
+    ServiceInstance const* const* last = nullptr;
+};
+
+struct Held {
+    void const* raw;  ///< Of a snapshot: a `Shown`.
+};
+
 struct SnapshotAccess;
+
 }  // namespace rollcall::live
 
 #pragma GCC visibility push(default)
@@ -34,20 +47,20 @@ public:
     /// Of no service: empty, with revision 0.
     Snapshot() noexcept = default;
     Snapshot(Snapshot const& other) noexcept;
-    Snapshot(Snapshot&& other) noexcept : holder_(std::exchange(other.holder_, nullptr)) {}
+    Snapshot(Snapshot&& other) noexcept : held_(std::exchange(other.held_, nullptr)) {}
     Snapshot& operator=(Snapshot other) noexcept {
-        std::swap(holder_, other.holder_);
+        std::swap(held_, other.held_);
         return *this;
     }
     ~Snapshot() {
-        if (holder_ != nullptr) release();
+        if (held_ != nullptr) release();
     }
 
     const_iterator begin() const noexcept;
     const_iterator end() const noexcept;
 
     bool empty() const noexcept { return size() == 0; }
-    std::size_t size() const noexcept;
+    std::size_t size() const noexcept { return held_ == nullptr ? 0 : shown().size; }
 
     /// The instance with this id; null when there is none.
     ServiceInstance const* find(std::string_view instance_id) const noexcept;
@@ -59,15 +72,18 @@ public:
     std::optional<InstanceState> state(std::string_view instance_id) const noexcept;
 
     /// Grows with every change of this service, within this process.
-    std::uint64_t revision() const noexcept;
+    std::uint64_t revision() const noexcept { return held_ == nullptr ? 0 : shown().revision; }
 
 private:
     friend struct live::SnapshotAccess;
 
-    explicit Snapshot(live::Holder* adopted) noexcept : holder_(adopted) {}
+    explicit Snapshot(live::Held* adopted) noexcept : held_(adopted) {}
     void release() noexcept;
+    live::Shown const& shown() const noexcept {
+        return *static_cast<live::Shown const*>(held_->raw);
+    }
 
-    live::Holder* holder_ = nullptr;
+    live::Held* held_ = nullptr;
 };
 
 /// Forward, over `ServiceInstance const`, ordered by instance id, byte by byte.
@@ -99,17 +115,20 @@ public:
 private:
     friend class Snapshot;
 
-    explicit const_iterator(live::InstanceTable const& table) noexcept;
+    explicit const_iterator(live::Shown const& shown) noexcept
+        : at_(shown.first), last_(shown.last), shown_(&shown) {}
     void enter_next_part() noexcept;
 
-    // The instances lie in parts, each an array of pointers; the end is where there is none.
-    ServiceInstance const* const* at_ = nullptr;
+    ServiceInstance const* const* at_ = nullptr;  ///< Null at the end.
     ServiceInstance const* const* last_ = nullptr;
-    live::InstanceTable const* table_ = nullptr;
+    live::Shown const* shown_ = nullptr;
     std::uint32_t group_ = 0;
     std::uint32_t next_in_group_ = 1;
 };
 
+inline Snapshot::const_iterator Snapshot::begin() const noexcept {
+    return held_ == nullptr ? const_iterator{} : const_iterator{shown()};
+}
 inline Snapshot::const_iterator Snapshot::end() const noexcept { return {}; }
 
 }  // namespace rollcall

@@ -13,14 +13,15 @@ std::uint64_t sum(std::span<std::uint64_t const> weights) {
     return std::accumulate(weights.begin(), weights.end(), std::uint64_t{0});
 }
 
-// So that the product of their sum and their number fits. Weights come from others.
-void make_small(std::span<std::uint64_t> weights) {
+// Of the weights, which it makes so small that the product with their number fits: they come from
+// others.
+std::uint64_t limited_sum(std::span<std::uint64_t> weights) {
+    auto const full = sum(weights);
     // Not every library gives `int` here.
-    int const bits =
-        static_cast<int>(std::bit_width(sum(weights)) + std::bit_width(weights.size()));
-    auto const excess = bits - 63;
-    if (excess <= 0) return;
-    for (auto& weight : weights) weight >>= excess;
+    auto const bits = static_cast<int>(std::bit_width(full) + std::bit_width(weights.size()));
+    if (bits <= 63) return full;
+    for (auto& weight : weights) weight >>= bits - 63;
+    return sum(weights);
 }
 
 // Of 2^32. The way over signed numbers is one instruction.
@@ -34,8 +35,7 @@ std::uint32_t fraction(std::uint64_t weight, double unit) {
 
 AliasTable::AliasTable(std::span<std::uint64_t> weights) {
     auto const size = static_cast<std::uint32_t>(weights.size());
-    make_small(weights);
-    auto const full = sum(weights);
+    auto const full = limited_sum(weights);
     auto const unit = 0x1p32 / static_cast<double>(full);
     slots_.resize(size);
     // In units of which a slot holds as many as all weights together. Whole numbers: at the end

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "registry/live/alias_table.hpp"
@@ -27,8 +28,8 @@ public:
     Chunk(Chunk const& other);
     Chunk& operator=(Chunk const&) = delete;
 
-    std::size_t width() const noexcept { return records_.size(); }
-    std::size_t size() const noexcept { return records_.size(); }
+    std::size_t width() const noexcept { return entries_.size(); }
+    std::size_t size() const noexcept { return entries_.size(); }
     std::span<ServiceInstance const* const> instances() const noexcept { return instances_; }
     std::string_view first_id() const noexcept { return instances_.front()->instance_id; }
     std::string_view last_id() const noexcept { return instances_.back()->instance_id; }
@@ -57,21 +58,23 @@ public:
     void seal();
 
 private:
-    struct Weight {
-        std::uint32_t weight;
-        bool suspect;
+    struct Entry {
+        RecordPtr record;
+        std::uint32_t weight = 0;
+        bool suspect = false;
+
+        explicit Entry(RecordPtr of) : record(std::move(of)) { weigh(); }
+        void weigh() noexcept;
     };
-    static Weight weight_of(Record const& record) noexcept;
     /// Where `id` is, or would be.
     std::size_t position(std::string_view id) const noexcept;
     bool holds(std::size_t at, std::string_view id) const noexcept {
         return at < size() && instances_[at]->instance_id == id;
     }
 
-    std::vector<RecordPtr> records_;
+    std::vector<Entry> entries_;
     // The same, as readers want them: iterators need to know nothing but pointers.
     std::vector<ServiceInstance const*> instances_;
-    std::vector<Weight> weights_;
     Shares shares_;
     AliasTable choice_;
     bool sealed_ = false;

@@ -5,6 +5,8 @@
 #include <memory>
 #include <utility>
 
+#include "rollcall/snapshot.hpp"
+
 namespace rollcall::live {
 
 struct Holder;
@@ -41,9 +43,9 @@ extern constinit thread_local ThreadState thread_state [[gnu::tls_model("initial
 /// and retired, and that one deletes. A reference is copied only from one that exists, so that
 /// `retain` need not order anything; releases and `retire` are acquire and release: every use of
 /// the value happens before its end.
-struct alignas(64) Holder {
+struct alignas(64) Holder : Held {
     Holder(std::shared_ptr<void const> kept, std::uint64_t owned_by) noexcept
-        : value(std::move(kept)), raw(value.get()), owner(owned_by) {}
+        : Held{kept.get()}, value(std::move(kept)), owner(owned_by) {}
 
     void retain() noexcept {
         if (mine()) {
@@ -76,7 +78,6 @@ struct alignas(64) Holder {
     [[gnu::cold, gnu::noinline]] void end() noexcept { delete this; }
 
     std::shared_ptr<void const> const value;
-    void const* const raw;
     std::uint64_t const owner;
     // Wide: a thread that only makes what others drop counts up for as long as the version lasts.
     std::int64_t local = 0;              ///< Of the owner; below zero if it drops what others make.

@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <string_view>
 #include <utility>
 
@@ -11,6 +10,8 @@
 #include "registry/live/chunk.hpp"
 #include "registry/live/random.hpp"
 #include "registry/live/record.hpp"
+
+#include "rollcall/snapshot.hpp"
 
 namespace rollcall::live {
 
@@ -21,8 +22,9 @@ using InstanceTablePtr = std::shared_ptr<InstanceTable const>;
 /// but one chunk, and what leads to it, with the old one.
 ///
 /// What the snapshots show. Several changes at once are made by a `TableDraft`.
-/// Thread safety: all members.
-class InstanceTable : public std::enable_shared_from_this<InstanceTable> {
+/// Its revision is greater than that of every table made before, in this process; 0 for an empty
+/// one made of none. Thread safety: all members.
+class InstanceTable : public Shown, public std::enable_shared_from_this<InstanceTable> {
 public:
     using Group = Branch<Chunk>;
     using Groups = Branch<Group>;
@@ -31,18 +33,18 @@ public:
 
     InstanceTable() = default;
     /// `groups` are sealed.
-    InstanceTable(Groups groups, std::size_t size, std::uint64_t revision)
-        : size_(size), revision_(revision), first_(first_of(groups)), groups_(std::move(groups)) {}
+    InstanceTable(Groups groups, std::size_t with_size, std::uint64_t with_revision)
+        : Shown{.size = with_size, .revision = with_revision}, groups_(std::move(groups)) {
+        if (groups_.children().empty()) return;
+        auto const part = groups_.children().front()->children().front()->instances();
+        first = part.data();
+        last = first + part.size();
+    }
     InstanceTable(InstanceTable const&) = delete;
     InstanceTable& operator=(InstanceTable const&) = delete;
 
-    std::size_t size() const noexcept { return size_; }
-    /// Greater than that of every table made before, in this process; 0 for an empty one of none.
-    std::uint64_t revision() const noexcept { return revision_; }
     Record const* find(std::string_view id) const noexcept { return groups_.find(id); }
     Groups const& groups() const noexcept { return groups_; }
-    /// What the first chunk has; none in an empty table.
-    std::span<ServiceInstance const* const> first() const noexcept { return first_; }
 
     /// One that may get traffic now, in proportion to the weights: enabled, healthy, of a weight
     /// above 0, and suspect only if nobody else is there. None: null.
@@ -56,15 +58,6 @@ public:
     InstanceTablePtr erase(std::string_view id) const;
 
 private:
-    static std::span<ServiceInstance const* const> first_of(Groups const& groups) noexcept {
-        if (groups.children().empty()) return {};
-        return groups.children().front()->children().front()->instances();
-    }
-
-    std::size_t const size_ = 0;
-    std::uint64_t const revision_ = 0;
-    // Spares most readers the way through the levels: each costs a line of the cache.
-    std::span<ServiceInstance const* const> const first_;
     Groups const groups_;
 };
 

@@ -6,21 +6,11 @@ namespace rollcall {
 
 using live::SnapshotAccess;
 
-Snapshot::Snapshot(Snapshot const& other) noexcept : holder_(other.holder_) {
-    if (holder_ != nullptr) holder_->retain();
+Snapshot::Snapshot(Snapshot const& other) noexcept : held_(other.held_) {
+    if (held_ != nullptr) SnapshotAccess::holder(*this).retain();
 }
 
-void Snapshot::release() noexcept { holder_->release(); }
-
-Snapshot::const_iterator Snapshot::begin() const noexcept {
-    auto const* const table = SnapshotAccess::table(*this);
-    return table == nullptr ? end() : const_iterator{*table};
-}
-
-std::size_t Snapshot::size() const noexcept {
-    auto const* const table = SnapshotAccess::table(*this);
-    return table == nullptr ? 0 : table->size();
-}
+void Snapshot::release() noexcept { SnapshotAccess::holder(*this).release(); }
 
 ServiceInstance const* Snapshot::find(std::string_view instance_id) const noexcept {
     auto const* const table = SnapshotAccess::table(*this);
@@ -35,16 +25,8 @@ std::optional<InstanceState> Snapshot::state(std::string_view instance_id) const
     return record->vitals->get();
 }
 
-std::uint64_t Snapshot::revision() const noexcept {
-    auto const* const table = SnapshotAccess::table(*this);
-    return table == nullptr ? 0 : table->revision();
-}
-
-Snapshot::const_iterator::const_iterator(live::InstanceTable const& table) noexcept
-    : at_(table.first().data()), last_(at_ + table.first().size()), table_(&table) {}
-
 void Snapshot::const_iterator::enter_next_part() noexcept {
-    auto const& groups = table_->groups().children();
+    auto const& groups = SnapshotAccess::table(*shown_).groups().children();
     if (next_in_group_ == groups[group_]->width()) {
         ++group_;
         next_in_group_ = 0;

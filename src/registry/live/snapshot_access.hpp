@@ -10,14 +10,19 @@ namespace rollcall::live {
 
 /// What of a snapshot is not for users.
 struct SnapshotAccess {
-    /// Of a holder of an `InstanceTable`, one of whose references it takes over.
+    /// Of a holder of what an `InstanceTable` shows, one of whose references it takes over.
     static Snapshot make(Holder* adopted) noexcept { return Snapshot{adopted}; }
 
     /// Null for a snapshot of no service.
     static InstanceTable const* table(Snapshot const& snapshot) noexcept {
-        return snapshot.holder_ == nullptr
-                   ? nullptr
-                   : static_cast<InstanceTable const*>(snapshot.holder_->raw);
+        return snapshot.held_ == nullptr ? nullptr : &table(snapshot.shown());
+    }
+    static InstanceTable const& table(Shown const& shown) noexcept {
+        return static_cast<InstanceTable const&>(shown);
+    }
+
+    static Holder& holder(Snapshot const& snapshot) noexcept {
+        return *static_cast<Holder*>(snapshot.held_);
     }
 };
 

@@ -29,7 +29,7 @@ public:
 
 private:
     std::string const name_;
-    Cell<InstanceTable> tables_;
+    Cell<Shown> tables_;  ///< All of them are `InstanceTable`s.
 };
 
 }  // namespace rollcall::live

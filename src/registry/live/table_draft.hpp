@@ -13,7 +13,7 @@ namespace rollcall::live {
 /// Thread safety: none. After an exception (`std::bad_alloc`) a draft can only be destroyed.
 class TableDraft {
 public:
-    explicit TableDraft(InstanceTable const& base) : groups_(base.groups()), size_(base.size()) {}
+    explicit TableDraft(InstanceTable const& base) : groups_(base.groups()), size_(base.size) {}
     TableDraft(TableDraft const&) = delete;
     TableDraft& operator=(TableDraft const&) = delete;
 
