@@ -34,7 +34,7 @@ public:
 
     Branch() = default;
     /// Not sealed, with room for one more.
-    Branch(Branch const& other) : boost::intrusive_ref_counter<Branch>() {
+    Branch(Branch const& other) : boost::intrusive_ref_counter<Branch>(other) {
         // As in a chunk.
         for (auto const& child : other.children_) __builtin_prefetch(child.get(), 1);
         children_.reserve(other.width() + 1);

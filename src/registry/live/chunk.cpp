@@ -12,7 +12,7 @@ std::ptrdiff_t offset(std::size_t at) { return static_cast<std::ptrdiff_t>(at); 
 
 }  // namespace
 
-Chunk::Chunk(Chunk const& other) : boost::intrusive_ref_counter<Chunk>() {
+Chunk::Chunk(Chunk const& other) : boost::intrusive_ref_counter<Chunk>(other) {
     // A copy counts a reference to each record. They lie apart, and an atomic increment waits for
     // its line before the next may begin: ask for all of them first.
     for (auto const& entry : other.entries_) __builtin_prefetch(entry.record.get(), 1);
