@@ -124,10 +124,10 @@ BENCHMARK_CAPTURE(apply_to_vector, 10000_weighted, 10'000, true)
     ->Name("feed.apply_10000 to a vector of shared_ptr and an alias table");
 
 void copy_pointers(benchmark::State& state, std::size_t size) {
-    std::vector<void const*> const from(size, &state);
+    std::vector<std::uintptr_t> const from(size, 1);
     auto to = from;
     for (auto _ : state) {
-        std::memcpy(to.data(), from.data(), from.size() * sizeof from[0]);
+        std::memcpy(to.data(), from.data(), from.size() * sizeof(std::uintptr_t));
         benchmark::ClobberMemory();
     }
 }

@@ -21,9 +21,11 @@ using InstanceTablePtr = std::shared_ptr<InstanceTable const>;
 /// The instances of a service, by id. Never changes: a change makes a new table, which shares all
 /// but one chunk, and what leads to it, with the old one.
 ///
-/// What the snapshots show. Several changes at once are made by a `TableDraft`.
-/// Its revision is greater than that of every table made before, in this process; 0 for an empty
-/// one made of none. Thread safety: all members.
+/// What the snapshots show. Its revision is greater than that of every table made before, in this
+/// process, or 0 for the empty one that all begin with. Several changes at once are made by a
+/// `TableDraft`.
+///
+/// Thread safety: all members.
 class InstanceTable : public Shown, public std::enable_shared_from_this<InstanceTable> {
 public:
     using Group = Branch<Chunk>;

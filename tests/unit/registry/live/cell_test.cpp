@@ -47,7 +47,7 @@ TEST(Cell, KeepsAValueForAsLongAsAReferenceIsHeld) {
     std::weak_ptr<int const> const watched{first};
     std::optional<Cell<int>> cell{first};
     auto ref = std::optional{cell->get()};
-    auto copy = std::optional{*ref};
+    auto copy = ref;
     first.reset();
     cell->publish(value(2));
     EXPECT_EQ(*cell->get(), 2);
@@ -179,8 +179,8 @@ struct LastReader {
         if (cell == nullptr) return;
         auto const ref = cell->get();
         auto copy = ref;
-        *seen = *copy;
-        *kept = ref;
+        *seen = *ref;
+        *kept = std::move(copy);
     }
     Cell<int> const* cell = nullptr;
     std::atomic<int>* seen = nullptr;

@@ -11,7 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include "registry/live/name_index.hpp"
 #include "registry/live/snapshot_cell.hpp"
+#include "unit/registry/live/failing_allocations.hpp"
 #include "unit/registry/live/records.hpp"
 
 #include "rollcall/choice.hpp"
@@ -44,7 +46,8 @@ TEST(Snapshot, OfNoServiceIsEmpty) {
     EXPECT_EQ(none.find("orders-1"), nullptr);
     EXPECT_EQ(none.state("orders-1"), std::nullopt);
     EXPECT_EQ(none.revision(), 0U);
-    Snapshot const copy{none};
+    auto copy = none;
+    copy = none;
     EXPECT_TRUE(copy.empty());
     EXPECT_FALSE(choose(none));
 }
@@ -160,6 +163,29 @@ TEST(Snapshot, OutlivesItsCellAndItsThread) {
     EXPECT_FALSE(watched.expired());
     copy = {};
     EXPECT_TRUE(watched.expired());
+}
+
+TEST(Snapshot, IsTakenAndReadWithoutAllocating) {
+    NameIndex index;
+    auto const cell = std::make_shared<SnapshotCell>("orders");
+    cell->publish(table_of(300));
+    index.add(cell);
+    auto const id = id_of(200);
+    // The first time a thread makes room for what it sees.
+    (void)cell->snapshot();
+    (void)index.instances("orders");
+
+    test::fail_allocation_after(0);
+    auto const snapshot = cell->snapshot();
+    auto copy = snapshot;
+    EXPECT_EQ(copy.find(id)->instance_id.size(), id.size());
+    EXPECT_EQ(std::distance(copy.begin(), copy.end()), 300);
+    EXPECT_TRUE(copy.state(id).has_value());
+    EXPECT_TRUE(static_cast<bool>(choose(copy)));
+    EXPECT_EQ(index.instances("orders")->size(), 300U);
+    SnapshotAccess::table(copy)->find(id)->vitals->set({.suspect = true});
+    copy = {};
+    test::stop_failing();
 }
 
 TEST(Choice, KeepsItsInstance) {
