@@ -1,5 +1,6 @@
 #include "core/checks.hpp"
 
+#include <arpa/inet.h>
 #include <string>
 
 #include "core/text.hpp"
@@ -49,6 +50,12 @@ void check_without(std::string_view field, std::string_view text, std::string_vi
     }
 }
 
+bool is_ipv6(std::string_view text) {
+    std::string const address{text.substr(0, text.find('%'))};
+    in6_addr ignored{};
+    return ::inet_pton(AF_INET6, address.c_str(), &ignored) == 1;
+}
+
 void check_host(std::string_view host) {
     constexpr std::string_view field = "host";
     check_not_blank(field, host);
@@ -61,10 +68,12 @@ void check_host(std::string_view host) {
     if (host.find_first_of("/\\?#@") != std::string_view::npos) {
         refuse(field, host, "must be a name or an address, without any of / \\ ? # @");
     }
-    if (auto const colon = host.find(':');
-        colon != std::string_view::npos && host.find(':', colon + 1) == std::string_view::npos) {
+    auto const colon = host.find(':');
+    if (colon == std::string_view::npos) return;
+    if (host.find(':', colon + 1) == std::string_view::npos) {
         refuse(field, host, "must not carry a port");
     }
+    if (!is_ipv6(host)) refuse(field, host, "must be a name or an address");
 }
 
 void check_port(int port) {

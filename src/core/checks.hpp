@@ -19,6 +19,9 @@ void check_one_word(std::string_view field, std::string_view text);
 /// None of these ASCII characters.
 void check_without(std::string_view field, std::string_view text, std::string_view characters);
 
+/// An IPv6 address without brackets, perhaps with a zone such as `%eth0` behind it.
+bool is_ipv6(std::string_view text);
+
 /// A name or an address, IPv6 without brackets, and no other part of a URI.
 void check_host(std::string_view host);
 /// 0…65535.

@@ -1,7 +1,6 @@
 #include "redis/url.hpp"
 
 #include <algorithm>
-#include <arpa/inet.h>
 #include <charconv>
 #include <cstddef>
 #include <cstdlib>
@@ -11,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/checks.hpp"
 #include "core/text.hpp"
 #include "redis/runtime_directory.hpp"
 
@@ -103,13 +103,11 @@ bool is_name_character(char c) {
 
 void check_ipv6(std::string_view host) {
     auto const zone = std::min(host.find('%'), host.size());
-    auto const address = std::string{host.substr(0, zone)};
     if (zone < host.size() && !std::all_of(host.begin() + static_cast<std::ptrdiff_t>(zone) + 1,
                                            host.end(), is_name_character)) {
         refuse_url("host", host, "must have a zone of letters, digits, '.', '-' and '_'");
     }
-    in6_addr ignored{};
-    if (::inet_pton(AF_INET6, address.c_str(), &ignored) != 1) {
+    if (!is_ipv6(host)) {
         refuse_url("host", host, "must be an IPv6 address, as it is in brackets");
     }
 }

@@ -55,7 +55,7 @@ void validate_metadata(Metadata const& metadata);
 /// - a scheme that is empty, above 255 bytes, not UTF-8, or has white space, control characters or
 ///   one of `@ # :`;
 /// - a host that is empty, above 253 bytes, not UTF-8, or has white space, control characters, one
-///   of `[ ] / \ ? # @` or a port behind it;
+///   of `[ ] / \ ? # @`, a port behind it, or other colons than those of an IPv6 address;
 /// - a port outside 0…65535, or 0 where the scheme has no default;
 /// - a weight below 0;
 /// - an id that is neither empty nor the canonical one.

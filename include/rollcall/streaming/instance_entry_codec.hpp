@@ -49,7 +49,8 @@ struct InstanceEntryCodec {
     ///
     /// Errors: `std::invalid_argument` naming field, value and rule for what may not be registered:
     /// names (see `RegistryKeys`), host (empty, above 253 bytes, not UTF-8, white space, control
-    /// characters, one of `[ ] / \ ? # @`, a port behind it), port (0…65535), scheme (unknown),
+    /// characters, one of `[ ] / \ ? # @`, a port behind it or other colons than
+    /// those of an IPv6 address), port (0…65535), scheme (unknown),
     /// metadata (not UTF-8, an entry named `@class`, above `max_metadata_size`).
     static ServiceInstance validated(ServiceInstance const& instance);
 

@@ -122,6 +122,14 @@ TEST(ValidatedInstance, Defect18_NoIdIsWrittenThatPeersCannotRead) {
     }
 }
 
+TEST(ValidatedInstance, NeitherAnAddressNorANameIsNoHost) {
+    for (auto const* const bad : {"1:2:3", "::1::", "fe80::g", "1:2:3:4:5:6:7:8:9", "a:b:c"}) {
+        auto instance = plain();
+        instance.host = bad;
+        EXPECT_THAT(why_not(instance), testing::EndsWith("must be a name or an address")) << bad;
+    }
+}
+
 TEST(ValidatedInstance, Defect47_AddressesAreStoredSoThatAUriCanBeMadeOfThem) {
     for (auto const* const host : {"::1", "fe80::1%eth0"}) {
         auto instance = plain();
