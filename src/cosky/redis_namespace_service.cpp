@@ -8,6 +8,7 @@
 #include "registry/outcome.hpp"
 
 #include "rollcall/cosky/discovery_key_generator.hpp"
+#include "rollcall/cosky/instance_id.hpp"
 #include "rollcall/cosky/namespace_service.hpp"
 #include "rollcall/cosky/namespaced.hpp"
 
@@ -50,7 +51,6 @@ Result<std::vector<std::string>> RedisNamespaceService::Impl::list() const {
 
 Result<bool> RedisNamespaceService::Impl::change(std::string_view command,
                                                  std::string_view ns) const {
-    validate_namespace(ns);
     auto const key = DiscoveryKeyGenerator::namespace_idx_key();
     std::array<std::string_view, 2> const arguments{key, ns};
     auto const response =
@@ -70,16 +70,20 @@ std::vector<std::string> RedisNamespaceService::namespaces(std::error_code& erro
 }
 
 bool RedisNamespaceService::set_namespace(std::string_view ns) {
+    validate_namespace(ns);
     return outcome(impl_->change("SADD", ns));
 }
 bool RedisNamespaceService::set_namespace(std::string_view ns, std::error_code& error) {
+    validate_namespace(ns);
     return outcome(impl_->change("SADD", ns), error);
 }
 
 bool RedisNamespaceService::remove_namespace(std::string_view ns) {
+    validate_stored_name("namespace", ns);
     return outcome(impl_->change("SREM", ns));
 }
 bool RedisNamespaceService::remove_namespace(std::string_view ns, std::error_code& error) {
+    validate_stored_name("namespace", ns);
     return outcome(impl_->change("SREM", ns), error);
 }
 

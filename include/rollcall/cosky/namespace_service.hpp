@@ -22,7 +22,9 @@ public:
     virtual std::vector<std::string> namespaces(std::error_code& error) = 0;
     virtual bool set_namespace(std::string_view ns) = 0;  ///< True: it was not there.
     virtual bool set_namespace(std::string_view ns, std::error_code& error) = 0;
-    virtual bool remove_namespace(std::string_view ns) = 0;  ///< True: it was there.
+    /// True: it was there. Any name that a peer may have added can be removed: `ns` as of
+    /// `validate_stored_name`.
+    virtual bool remove_namespace(std::string_view ns) = 0;
     virtual bool remove_namespace(std::string_view ns, std::error_code& error) = 0;
 };
 

@@ -128,5 +128,19 @@ TEST_F(Namespaces, AreAddedListedAndRemoved) {
     EXPECT_THROW(namespaces.set_namespace(" "), std::invalid_argument);
 }
 
+TEST_F(Namespaces, WhatAPeerAddedCanBeRemoved) {
+    RedisNamespaceService namespaces{client};
+    for (std::string const odd : {"a:b", "two words", "\xff", "new\nline"}) {
+        redis().must({"SADD", "cosky-{system}:ns_idx", odd});
+        ASSERT_THAT(namespaces.namespaces(), ElementsAre(odd));
+        EXPECT_TRUE(namespaces.remove_namespace(odd));
+        EXPECT_THROW(namespaces.set_namespace(odd), std::invalid_argument);
+    }
+    std::error_code error;
+    EXPECT_FALSE(namespaces.remove_namespace("a:b", error));
+    EXPECT_FALSE(error);
+    EXPECT_THROW(namespaces.remove_namespace(" "), std::invalid_argument);
+}
+
 }  // namespace
 }  // namespace rollcall::cosky::test
