@@ -164,7 +164,7 @@ Result<bool> RedisServiceRegistry::Impl::renew(std::string_view ns,
     call.ns = ns;
     call.ids.push_back({stored.service_name, stored.instance_id});
     call.lease = lease;
-    call.tolerance = renewal_tolerance(lease, RenewProperties{}.period);
+    call.tolerance = renewal_tolerance(lease);
     auto const found = core->run([&] { return scripts.registry_renew(call, core->deadline()); });
     if (found.has_error()) return found.error();
     auto const entry = own.find(NamespacedInstanceId{call.ns, stored.instance_id});

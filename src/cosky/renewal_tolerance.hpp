@@ -24,4 +24,10 @@ constexpr std::chrono::seconds renewal_tolerance(std::chrono::seconds ttl,
     return std::max(seconds{5}, std::min(ttl - seconds{1}, two_rounds));
 }
 
+/// The same for a caller that renews when it likes: as the next renewal may come at any time within
+/// the lease, each is published that comes a second or more after another.
+constexpr std::chrono::seconds renewal_tolerance(std::chrono::seconds ttl) noexcept {
+    return renewal_tolerance(ttl, ttl);
+}
+
 }  // namespace rollcall::cosky

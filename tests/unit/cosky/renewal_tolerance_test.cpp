@@ -95,5 +95,15 @@ TEST(RenewalTolerance, Defect1_NoReaderHidesAHealthyInstanceEvenWhenARoundIsMiss
     }
 }
 
+TEST(RenewalTolerance, Defect1_ACallerThatRenewsWhenItLikesIsHeardOf) {
+    seconds const ttl{60};
+    for (int const period : {1, 7, 13, 20, 25, 31, 45, 58}) {
+        Renewals const ours{ttl, seconds{period}, renewal_tolerance(ttl)};
+        EXPECT_FALSE(ever_hidden(ours, seconds{period}, false)) << period;
+    }
+    Renewals const for_another_period{ttl, seconds{25}, renewal_tolerance(ttl, seconds{10})};
+    EXPECT_TRUE(ever_hidden(for_another_period, seconds{25}, false)) << "so that this test sees it";
+}
+
 }  // namespace
 }  // namespace rollcall::cosky
