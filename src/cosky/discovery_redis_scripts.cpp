@@ -154,6 +154,35 @@ struct RenewScript {
     }
 };
 
+struct ExpireScript {
+    redis::ClientCore const& core;
+
+    using Call = ExpireCall;
+    using Reply = std::vector<std::string>;
+    void push(Request& request, Call const& call) const {
+        std::vector<std::string_view> arguments{call.service,
+                                                call.unannounced == Unannounced::kept ? "1" : "0"};
+        arguments.insert(arguments.end(), call.ids.begin(), call.ids.end());
+        std::string_view const keys[] = {call.ns};
+        request.push_script(scripts::discovery_expire, keys, arguments);
+    }
+    Result<Reply> read(Call const& call, Value reply) const {
+        if (reply.is_error()) return redis::failure_of(reply, subject("clean up", call.service));
+        if (auto const list = reply[0]; list.is_aggregate()) {
+            auto const why = reply[1].text();
+            if (call.unannounced == Unannounced::kept) {
+                return Failure{errc::access_denied, subject("announce expiry in", call.service) +
+                                                        ": " + std::string{why}};
+            }
+            note_refused(core, call.ns, why);
+            reply = list;
+        }
+        Reply removed;
+        for (auto const id : reply) removed.emplace_back(id.text());
+        return removed;
+    }
+};
+
 }  // namespace
 
 Task<Result<redis::Response>> DiscoveryRedisScripts::run(redis::Script const& script,
@@ -290,20 +319,15 @@ Task<Result<void>> DiscoveryRedisScripts::service_stat(std::string const& ns,
     auto const response = co_await run(scripts::service_stat, ns, std::move(arguments),
                                        subject("count instances in", ns), deadline);
     if (response.has_error()) co_return response.error();
-    auto const why = (*response)[0];
-    if (!why.is_null()) note_refused(*core_, ns, why.text());
-    co_return Result<void>{};
-}
-
-Task<Result<std::int64_t>> DiscoveryRedisScripts::instance_count_stat(std::string const& ns,
-                                                                      Deadline deadline) const {
-    std::vector<std::string> none;
-    auto const response = co_await run(scripts::instance_count_stat, ns, std::move(none),
-                                       subject("count instances in", ns), deadline);
-    if (response.has_error()) co_return response.error();
     auto const reply = (*response)[0];
-    if (reply.is_aggregate()) note_refused(*core_, ns, reply[1].text());
-    co_return (reply.is_aggregate() ? reply[0] : reply).integer();
+    if (reply.is_null()) co_return Result<void>{};
+    if (reply.size() == 2) note_refused(*core_, ns, reply[1].text());
+    for (auto const left_out : reply[0]) {
+        core_->log().write(LogLevel::warning, "left-out",
+                           "left out " + std::string{left_out.text()} + " in " + ns +
+                               ": its list of instances is no set");
+    }
+    co_return Result<void>{};
 }
 
 Task<Result<void>> DiscoveryRedisScripts::service_topology_add(
@@ -317,34 +341,29 @@ Task<Result<void>> DiscoveryRedisScripts::service_topology_add(
     co_return Result<void>{};
 }
 
-Task<Result<redis::Response>> DiscoveryRedisScripts::service_topology_get(std::string const& ns,
-                                                                          Deadline deadline) const {
-    std::vector<std::string> none;
-    return run(scripts::service_topology_get, ns, std::move(none), subject("read topology of", ns),
-               deadline);
+Task<Result<std::vector<std::string>>> DiscoveryRedisScripts::discovery_expire(
+    ExpireCall const& call, Deadline deadline) const {
+    return execute_one(core_->session(), ExpireScript{*core_}, call, deadline);
 }
 
-Task<Result<std::vector<std::string>>> DiscoveryRedisScripts::discovery_expire(
-    std::string const& ns, std::string const& service, std::span<std::string const> ids,
-    Unannounced unannounced, Deadline deadline) const {
-    std::vector<std::string> arguments{service, unannounced == Unannounced::kept ? "1" : "0"};
-    arguments.insert(arguments.end(), ids.begin(), ids.end());
-    auto const response = co_await run(scripts::discovery_expire, ns, std::move(arguments),
-                                       subject("clean up", service), deadline);
-    if (response.has_error()) co_return response.error();
-    auto reply = (*response)[0];
-    if (auto const list = reply[0]; list.is_aggregate()) {
-        auto const why = reply[1].text();
-        if (unannounced == Unannounced::kept) {
-            co_return Failure{errc::access_denied,
-                              subject("announce expiry in", service) + ": " + std::string{why}};
-        }
-        note_refused(*core_, ns, why);
-        reply = list;
+Task<std::vector<Result<std::vector<std::string>>>> DiscoveryRedisScripts::discovery_expire(
+    std::span<ExpireCall const> calls, Deadline deadline) const {
+    return execute_all(core_->session(), ExpireScript{*core_}, calls, deadline);
+}
+
+std::vector<ExpireCall> expire_calls(std::string const& ns, std::string const& service,
+                                     std::span<std::string const> ids, Unannounced unannounced) {
+    std::vector<ExpireCall> calls;
+    while (!ids.empty()) {
+        auto const some = ids.first(std::min(ids.size(), DiscoveryRedisScripts::max_expired));
+        ids = ids.subspan(some.size());
+        auto& call = calls.emplace_back();
+        call.ns = ns;
+        call.service = service;
+        call.ids.assign(some.begin(), some.end());
+        call.unannounced = unannounced;
     }
-    std::vector<std::string> removed;
-    for (auto const id : reply) removed.emplace_back(id.text());
-    co_return removed;
+    return calls;
 }
 
 }  // namespace rollcall::cosky

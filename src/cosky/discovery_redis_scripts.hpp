@@ -58,6 +58,14 @@ enum class Unannounced {
     kept,  ///< It stays listed, for somebody who may announce it.
 };
 
+/// Instances of one service that may have expired, at most `DiscoveryRedisScripts::max_expired`.
+struct ExpireCall {
+    std::string ns = {};
+    std::string service = {};
+    std::vector<std::string> ids = {};
+    Unannounced unannounced = Unannounced::kept;
+};
+
 /// Runs the scripts of this layout, called as in the design. Source: seed 003,
 /// "DiscoveryRedisScripts". Keys, arguments, replies and costs are in `docs/redis-contract.md`.
 ///
@@ -94,14 +102,10 @@ public:
     Task<Result<void>> service_stat(std::string const& ns,
                                     std::optional<std::string> const& service,
                                     Deadline deadline) const;
-    Task<Result<std::int64_t>> instance_count_stat(std::string const& ns, Deadline deadline) const;
     Task<Result<void>> service_topology_add(std::string const& ns, std::string const& consumer,
                                             std::string const& producer,
                                             std::optional<std::chrono::seconds> expire_after,
                                             Deadline deadline) const;
-    /// Consumers and producers, as `service_topology_get` replies.
-    Task<Result<redis::Response>> service_topology_get(std::string const& ns,
-                                                       Deadline deadline) const;
 
     // Ours, not the design's.
 
@@ -112,13 +116,13 @@ public:
                                                   Deadline deadline) const;
     Task<Result<Written>> registry_set_weight(std::string const& ns, InstanceId const& id,
                                               int weight, Deadline deadline) const;
-    /// Takes those of `ids` that have expired off the list of their service and announces them.
-    /// Gives those that were removed. At most `max_expired` ids.
-    Task<Result<std::vector<std::string>>> discovery_expire(std::string const& ns,
-                                                            std::string const& service,
-                                                            std::span<std::string const> ids,
-                                                            Unannounced unannounced,
+    /// Takes those of the ids that have expired off the list of their service and announces them.
+    /// Gives those that were removed.
+    Task<Result<std::vector<std::string>>> discovery_expire(ExpireCall const& call,
                                                             Deadline deadline) const;
+    /// Sends all together and answers each on its own.
+    Task<std::vector<Result<std::vector<std::string>>>> discovery_expire(
+        std::span<ExpireCall const> calls, Deadline deadline) const;
 
     redis::ClientCore& core() const noexcept { return *core_; }
     std::shared_ptr<redis::ClientCore> const& shared_core() const noexcept { return core_; }
@@ -138,5 +142,9 @@ private:
 
     std::shared_ptr<redis::ClientCore> core_;
 };
+
+/// As many calls as these ids need.
+std::vector<ExpireCall> expire_calls(std::string const& ns, std::string const& service,
+                                     std::span<std::string const> ids, Unannounced unannounced);
 
 }  // namespace rollcall::cosky

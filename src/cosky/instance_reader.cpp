@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <span>
 #include <utility>
 
 #include "redis/request.hpp"
@@ -194,7 +193,7 @@ Task<Result<std::vector<InstanceReader::Listed>>> InstanceReader::list(std::stri
     };
     auto const read = co_await exec_reads(scripts_.core().session(), reads, deadline);
     if (read.has_error()) co_return read.error();
-    co_await clean_up(ns, service, expired, deadline);
+    co_await clean_up(ns, expire_calls(ns, service, expired, Unannounced::kept), deadline);
     co_return result;
 }
 
@@ -221,59 +220,54 @@ Task<Result<std::optional<InstanceReader::Listed>>> InstanceReader::one(std::str
     if (response[1].integer() != 1) co_return std::nullopt;
     if (response[3].integer() == -2) {
         std::vector<std::string> const expired{id.id};
-        co_await clean_up(ns, id.service, expired, deadline);
+        co_await clean_up(ns, expire_calls(ns, id.service, expired, Unannounced::kept), deadline);
         co_return std::nullopt;
     }
     if (!response[2].is_error() && response[2].empty()) co_return std::nullopt;
     co_return listed(ns, id.id, response[2], response[3], response[0][0].integer());
 }
 
-Task<Result<std::vector<std::string>>> InstanceReader::expired(std::string const& ns,
-                                                               std::string const& service,
-                                                               Deadline deadline) {
-    auto const index = DiscoveryKeyGenerator::instance_idx_key(ns, service);
-    auto const ids = co_await members(index, deadline);
-    if (ids.has_error()) co_return ids.error();
-    std::vector<std::string> result;
-    Reads reads;
-    reads.items = ids->size();
-    reads.push = [&](Request& request, std::size_t i) {
-        auto const key = DiscoveryKeyGenerator::instance_key(ns, (*ids)[i]);
-        std::array<std::string_view, 1> const arguments{key};
-        request.push("EXISTS", arguments);
-    };
-    reads.take = [&](redis::Response const& response, std::size_t first,
-                     std::size_t last) -> std::optional<Failure> {
-        for (auto i = first; i < last; ++i) {
-            auto const reply = response[i - first];
-            if (reply.is_error()) return redis::failure_of(reply, "read " + (*ids)[i]);
-            if (reply.integer() == 0) result.push_back((*ids)[i]);
-        }
-        return std::nullopt;
-    };
-    auto const read = co_await exec_reads(scripts_.core().session(), reads, deadline);
-    if (read.has_error()) co_return read.error();
-    co_return result;
+Task<Result<std::optional<std::int64_t>>> InstanceReader::ttl_at(std::string const& ns,
+                                                                 InstanceId const& id,
+                                                                 Deadline deadline) {
+    auto const index = DiscoveryKeyGenerator::instance_idx_key(ns, id.service);
+    auto const key = DiscoveryKeyGenerator::instance_key(ns, id.id);
+    Request request;
+    redis::Response response;
+    std::array<std::string_view, 2> const member{index, id.id};
+    std::array<std::string_view, 1> const hash{key};
+    request.push("TIME");
+    request.push("SISMEMBER", member);
+    request.push("PTTL", hash);
+    auto const outcome = co_await scripts_.core().session().exec(request, response, deadline);
+    if (outcome.has_error()) co_return outcome.error();
+    for (std::size_t i = 0; i < response.size(); ++i) {
+        if (response[i].is_error()) co_return redis::failure_of(response[i], "read " + key);
+    }
+    if (response[1].integer() != 1) co_return std::nullopt;
+    auto const left = response[2].integer();
+    if (left == -2) {
+        std::vector<std::string> const expired{id.id};
+        co_await clean_up(ns, expire_calls(ns, id.service, expired, Unannounced::kept), deadline);
+        co_return std::nullopt;
+    }
+    if (left < 0) co_return TTL_AT_FOREVER;
+    co_return response[0][0].integer() + in_seconds(Milliseconds{left});
 }
 
-/// A read does not fail because of it: others clean up too.
-Task<void> InstanceReader::clean_up(std::string const& ns, std::string const& service,
-                                    std::vector<std::string> const& expired, Deadline deadline) {
+Task<void> InstanceReader::clean_up(std::string const& ns, std::vector<ExpireCall> calls,
+                                    Deadline deadline) {
     auto const now = std::chrono::steady_clock::now();
-    if (expired.empty() || now < reading_only_until_) co_return;
-    std::span<std::string const> left{expired};
-    while (!left.empty()) {
-        auto const some = left.first(std::min(left.size(), DiscoveryRedisScripts::max_expired));
-        left = left.subspan(some.size());
-        auto const removed =
-            co_await scripts_.discovery_expire(ns, service, some, Unannounced::kept, deadline);
+    std::erase_if(reading_only_until_, [&](auto const& refused) { return refused.second <= now; });
+    if (calls.empty() || reading_only_until_.contains(ns)) co_return;
+    auto const removals = co_await scripts_.discovery_expire(calls, deadline);
+    for (auto const& removed : removals) {
         if (removed.has_value()) continue;
         bool const refused = removed.error().code() == errc::access_denied ||
                              removed.error().code() == errc::unavailable;
-        if (refused) reading_only_until_ = now + reading_only;
+        if (refused) reading_only_until_[ns] = now + reading_only;
         scripts_.core().log().write(LogLevel::info, "clean-up",
                                     "expired instances stay listed: " + removed.error().detail());
-        co_return;
     }
 }
 

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -45,9 +46,16 @@ public:
     Task<Result<std::optional<Listed>>> one(std::string const& ns, InstanceId const& id,
                                             Deadline deadline);
 
-    /// Ids on the list of the service that have no key any more. Cost: two round trips.
-    Task<Result<std::vector<std::string>>> expired(std::string const& ns,
-                                                   std::string const& service, Deadline deadline);
+    /// The `ttl_at` of what is listed and there, persistent things included; none otherwise. Cost:
+    /// one round trip, one more when it expired.
+    Task<Result<std::optional<std::int64_t>>> ttl_at(std::string const& ns, InstanceId const& id,
+                                                     Deadline deadline);
+
+    /// Takes off the lists of one namespace what has expired. A read does not fail because of it:
+    /// others clean up too.
+    Task<void> clean_up(std::string const& ns, std::vector<ExpireCall> calls, Deadline deadline);
+    /// Leaves something out, counted and logged.
+    void skip(std::string_view ns, std::string_view id, std::string_view why);
 
     std::size_t skipped() const noexcept { return skipped_; }  ///< So far, in all reads.
 
@@ -55,14 +63,11 @@ private:
     Task<Result<std::vector<std::string>>> members(std::string const& key, Deadline deadline);
     std::optional<Listed> listed(std::string_view ns, std::string const& id, redis::Value hash,
                                  redis::Value ttl, std::int64_t now);
-    Task<void> clean_up(std::string const& ns, std::string const& service,
-                        std::vector<std::string> const& expired, Deadline deadline);
-    void skip(std::string_view ns, std::string_view id, std::string_view why);
 
     DiscoveryRedisScripts const& scripts_;
     std::size_t skipped_ = 0;
-    /// Until when nothing is cleaned up, because Redis refused it.
-    std::chrono::steady_clock::time_point reading_only_until_ = {};
+    /// Until when nothing is cleaned up in a namespace, because Redis refused it.
+    std::map<std::string, std::chrono::steady_clock::time_point> reading_only_until_;
 };
 
 }  // namespace rollcall::cosky

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <memory>
-#include <span>
 #include <utility>
 
 #include "core/protocol_table.hpp"
@@ -180,14 +179,8 @@ Task<Result<std::vector<Sighting>>> LiveReader::look_at(std::string const& servi
 /// As CoSky's readers do. A failure is no matter: others clean up, too.
 Task<void> LiveReader::clean_up(std::string const& service, std::vector<std::string> const& ids,
                                 Deadline deadline) {
-    std::span<std::string const> left{ids};
-    while (!left.empty()) {
-        auto const some = left.first(std::min(left.size(), DiscoveryRedisScripts::max_expired));
-        left = left.subspan(some.size());
-        auto const removed =
-            co_await scripts_.discovery_expire(ns_, service, some, Unannounced::kept, deadline);
-        if (removed.has_error()) co_return;
-    }
+    auto const calls = expire_calls(ns_, service, ids, Unannounced::kept);
+    (void)co_await scripts_.discovery_expire(calls, deadline);
 }
 
 std::string LiveReader::epoch_key() const { return ns_ + ":rollcall:epoch"; }

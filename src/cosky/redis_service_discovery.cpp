@@ -67,9 +67,14 @@ Result<std::optional<DiscoveredInstance>> RedisServiceDiscovery::Impl::instance(
 
 Result<std::int64_t> RedisServiceDiscovery::Impl::ttl(std::string_view ns, std::string_view service,
                                                       std::string_view id) {
-    auto const found = instance(ns, service, id);
+    validate_namespace(ns);
+    validate_stored_name("service name", service);
+    validate_stored_name("instance id", id);
+    std::string const space{ns};
+    InstanceId const names{std::string{service}, std::string{id}};
+    auto const found = core->run([&] { return reader.ttl_at(space, names, core->deadline()); });
     if (found.has_error()) return found.error();
-    return *found ? (*found)->ttl_at : not_there;
+    return found->value_or(not_there);
 }
 
 RedisServiceDiscovery::RedisServiceDiscovery(Client const& client)

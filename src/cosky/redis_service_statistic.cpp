@@ -1,10 +1,15 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstddef>
+#include <iterator>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "cosky/discovery_redis_scripts.hpp"
+#include "cosky/instance_reader.hpp"
+#include "cosky/roll.hpp"
 #include "redis/request.hpp"
 #include "registry/outcome.hpp"
 
@@ -40,15 +45,17 @@ std::optional<std::int32_t> count_of(std::string_view text) {
 
 struct RedisServiceStatistic::Impl {
     explicit Impl(std::shared_ptr<redis::ClientCore> client)
-        : core(std::move(client)), scripts(core) {}
+        : core(std::move(client)), scripts(core), reader(scripts) {}
 
     Result<bool> count(std::string_view ns, std::optional<std::string> const& service) const;
     Result<std::vector<ServiceStat>> stats(std::string_view ns) const;
-    Result<std::int64_t> instances(std::string_view ns) const;
+    Result<std::int64_t> instances(std::string_view ns);
+    Task<Result<std::int64_t>> count_all(std::string ns, Deadline deadline);
     Result<std::int64_t> services(std::string_view ns) const;
 
     std::shared_ptr<redis::ClientCore> core;
     DiscoveryRedisScripts scripts;
+    InstanceReader reader;  // On the I/O thread only.
 };
 
 Result<bool> RedisServiceStatistic::Impl::count(std::string_view ns,
@@ -83,10 +90,37 @@ Result<std::vector<ServiceStat>> RedisServiceStatistic::Impl::stats(std::string_
     return stats;
 }
 
-Result<std::int64_t> RedisServiceStatistic::Impl::instances(std::string_view ns) const {
+/// With plain commands, so that it works where nothing may be written. What has expired is cleaned
+/// up afterwards, where that is allowed.
+Task<Result<std::int64_t>> RedisServiceStatistic::Impl::count_all(std::string ns,
+                                                                  Deadline deadline) {
+    auto const services = co_await reader.services(ns, deadline);
+    if (services.has_error()) co_return services.error();
+    std::int64_t total = 0;
+    std::vector<ExpireCall> expired;
+    for (std::span<std::string const> left{*services}; !left.empty();) {
+        auto const wave = left.first(std::min(left.size(), services_per_wave));
+        left = left.subspan(wave.size());
+        auto const rolls = co_await call_rolls(core->session(), ns, wave, deadline);
+        for (std::size_t i = 0; i < wave.size(); ++i) {
+            if (rolls[i].no_list) {
+                reader.skip(ns, wave[i], "its list of instances is no set");
+            } else if (rolls[i].failure) {
+                co_return *rolls[i].failure;
+            }
+            total += static_cast<std::int64_t>(rolls[i].living);
+            auto calls = expire_calls(ns, wave[i], rolls[i].expired, Unannounced::kept);
+            std::ranges::move(calls, std::back_inserter(expired));
+        }
+    }
+    co_await reader.clean_up(ns, std::move(expired), deadline);
+    co_return total;
+}
+
+Result<std::int64_t> RedisServiceStatistic::Impl::instances(std::string_view ns) {
     validate_namespace(ns);
     std::string const space{ns};
-    return core->run([&] { return scripts.instance_count_stat(space, core->deadline()); });
+    return core->run([&] { return count_all(space, core->deadline()); });
 }
 
 Result<std::int64_t> RedisServiceStatistic::Impl::services(std::string_view ns) const {

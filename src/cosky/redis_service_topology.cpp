@@ -1,9 +1,15 @@
+#include <array>
+#include <cstddef>
 #include <utility>
+#include <vector>
 
 #include "core/text.hpp"
 #include "cosky/discovery_redis_scripts.hpp"
+#include "redis/request.hpp"
+#include "registry/exchange.hpp"
 #include "registry/outcome.hpp"
 
+#include "rollcall/cosky/discovery_key_generator.hpp"
 #include "rollcall/cosky/instance_id.hpp"
 #include "rollcall/cosky/service_topology.hpp"
 
@@ -37,6 +43,7 @@ struct RedisServiceTopology::Impl {
 
     Result<bool> add(std::string_view ns, std::string_view service) const;
     Result<Topology> read(std::string_view ns) const;
+    Task<Result<Topology>> read_all(std::string ns, Deadline deadline) const;
 
     std::shared_ptr<redis::ClientCore> core;
     DiscoveryRedisScripts scripts;
@@ -59,28 +66,55 @@ Result<bool> RedisServiceTopology::Impl::add(std::string_view ns, std::string_vi
     return true;
 }
 
+/// With plain commands, so that it works where no script may run. A consumer whose producers cannot
+/// be read is left out.
+Task<Result<Topology>> RedisServiceTopology::Impl::read_all(std::string ns,
+                                                            Deadline deadline) const {
+    auto const index = DiscoveryKeyGenerator::topology_idx_key(ns);
+    redis::Request request;
+    redis::Response response;
+    std::array<std::string_view, 1> const whole{index};
+    request.push("HKEYS", whole);
+    auto const outcome = co_await core->session().exec(request, response, deadline);
+    if (outcome.has_error()) co_return outcome.error();
+    if (response[0].is_error()) co_return redis::failure_of(response[0], "read " + index);
+    std::vector<std::string> consumers;
+    for (auto const consumer : response[0]) consumers.emplace_back(consumer.text());
+
+    Topology topology;
+    Reads reads;
+    reads.items = consumers.size();
+    reads.bytes = 1'024;
+    reads.push = [&](redis::Request& asked, std::size_t i) {
+        auto const key = DiscoveryKeyGenerator::topology_key(ns, consumers[i]);
+        std::array<std::string_view, 1> const arguments{key};
+        asked.push("HKEYS", arguments);
+    };
+    reads.take = [&](redis::Response const& replies, std::size_t first,
+                     std::size_t last) -> std::optional<Failure> {
+        for (auto i = first; i < last; ++i) {
+            auto const reply = replies[i - first];
+            if (redis::is_wrong_type(reply)) {
+                core->log().write(
+                    LogLevel::warning, "left-out",
+                    "left out the consumer " + consumers[i] + " in " + ns + ": its key is no Hash");
+                continue;
+            }
+            if (reply.is_error()) return redis::failure_of(reply, "read " + consumers[i]);
+            auto& producers = topology[consumers[i]];
+            for (auto const producer : reply) producers.emplace(producer.text());
+        }
+        return std::nullopt;
+    };
+    auto const read = co_await exec_reads(core->session(), reads, deadline);
+    if (read.has_error()) co_return read.error();
+    co_return topology;
+}
+
 Result<Topology> RedisServiceTopology::Impl::read(std::string_view ns) const {
     validate_namespace(ns);
     std::string const space{ns};
-    auto const response =
-        core->run([&] { return scripts.service_topology_get(space, core->deadline()); });
-    if (response.has_error()) return response.error();
-    Topology topology;
-    auto const reply = (*response)[0];
-    for (auto at = reply.begin(); at != reply.end(); ++at) {
-        std::string const consumer{(*at).text()};
-        if (++at == reply.end()) break;
-        if (!(*at).is_aggregate()) {
-            // One that is damaged must not hide the others.
-            core->log().write(
-                LogLevel::warning, "left-out",
-                "left out the consumer " + consumer + " in " + space + ": its key is no Hash");
-            continue;
-        }
-        auto& producers = topology[consumer];
-        for (auto const producer : *at) producers.emplace(producer.text());
-    }
-    return topology;
+    return core->run([&] { return read_all(space, core->deadline()); });
 }
 
 RedisServiceTopology::RedisServiceTopology(Client const& client, NamespacedContext context,

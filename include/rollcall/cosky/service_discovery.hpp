@@ -42,8 +42,9 @@ public:
                                                        std::string_view instance_id,
                                                        std::error_code& error) = 0;
 
-    /// Its `ttl_at`: seconds since 1970 by Redis' clock, `TTL_AT_FOREVER` (−1) for what is
-    /// persistent, −2 for what is not there.
+    /// When its lease ends: seconds since 1970 by Redis' clock; `TTL_AT_FOREVER` (−1) for what has
+    /// none, −2 for what is not listed or has expired. Asks for the lease alone: of a key that
+    /// describes no instance, too.
     virtual std::int64_t instance_ttl(std::string_view ns, std::string_view service,
                                       std::string_view instance_id) = 0;
     virtual std::int64_t instance_ttl(std::string_view ns, std::string_view service,

@@ -38,7 +38,8 @@ public:
     virtual void add_topology(std::string_view ns, std::string_view service,
                               std::error_code& error) = 0;
 
-    /// All edges that consumers of the namespace `ns` have recorded.
+    /// All edges that consumers of the namespace `ns` have recorded, also where nothing may be
+    /// written. A consumer whose producers cannot be read is left out and logged.
     virtual Topology topology(std::string_view ns) = 0;
     virtual Topology topology(std::string_view ns, std::error_code& error) = 0;
 };
@@ -46,7 +47,8 @@ public:
 /// Edges are written under the namespace of `context`, the consumer's. A producer of another
 /// namespace is called `ns.service`.
 ///
-/// Cost: one script call each. Thread safety: all members, from any thread.
+/// Cost: `add_topology` is one script call, `topology` two round trips. Thread safety: all members,
+/// from any thread.
 class RedisServiceTopology final : public ServiceTopology {
 public:
     explicit RedisServiceTopology(Client const& client,

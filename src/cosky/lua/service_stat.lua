@@ -1,14 +1,20 @@
 -- Counts the living instances of a service, or of all, and stores the counts of those that are
--- listed. Expired instances leave the list of their service and are announced.
+-- listed. Expired instances leave the list of their service and are announced. A service whose list
+-- is none is left out.
 -- KEYS: namespace
 -- ARGV: service, or nothing for all
--- Reply: nil; why, when a message was refused
+-- Reply: nil; {the services that were left out, why a message was refused} if there are any
 -- include cosky/lua/parts/announce.lua
 -- include cosky/lua/parts/living.lua
-local ns = KEYS[1]
+-- include cosky/lua/parts/ids.lua
+local ns, left_out = KEYS[1], {}
 local function count(service)
-    local living_ones = 0
-    for _, id in ipairs(redis.call('SMEMBERS', ns .. ':svc_itc_idx:' .. service)) do
+    local living_ones, ids = 0, ids_of(ns .. ':svc_itc_idx:' .. service)
+    if not ids then
+        left_out[#left_out + 1] = service
+        return
+    end
+    for _, id in ipairs(ids) do
         if living(ns, service, id) ~= -2 then living_ones = living_ones + 1 end
     end
     redis.call('HSET', ns .. ':svc_stat', service, living_ones)
@@ -18,4 +24,4 @@ if #ARGV == 0 then
 elseif redis.call('SISMEMBER', ns .. ':svc_idx', ARGV[1]) == 1 then
     count(ARGV[1])
 end
-return refused
+if #left_out > 0 or refused then return {left_out, refused} end

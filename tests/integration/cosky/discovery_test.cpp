@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 
 #include "integration/cosky/fixture.hpp"
+#include "support/round_trips.hpp"
 
 namespace rollcall::cosky::test {
 namespace {
@@ -67,10 +68,15 @@ TEST_F(Discovery, FindsWhatIsRegistered) {
 
 TEST_F(Discovery, TwoRoundTripsWhateverTheNumber) {
     for (int i = 0; i < 300; ++i) registry.register_instance(ns, an_instance("order", 1'000 + i));
+    rollcall::test::RoundTrips counted{server()};
+    Client far{counted.url()};
+    RedisServiceDiscovery discovering{far};
+    discovering.services(ns);  // The connection.
+    std::size_t found = 0;
+    auto const ask = [&] { found = discovering.instances(ns, "order").size(); };
     auto const scripts_before = rollcall::test::command_stat(redis(), "evalsha", "calls");
-    auto const lists_before = rollcall::test::command_stat(redis(), "smembers", "calls");
-    EXPECT_EQ(discovery.instances(ns, "order").size(), 300u);
-    EXPECT_EQ(rollcall::test::command_stat(redis(), "smembers", "calls") - lists_before, 1);
+    EXPECT_EQ(counted.of(ask), 2);
+    EXPECT_EQ(found, 300u);
     EXPECT_EQ(rollcall::test::command_stat(redis(), "evalsha", "calls"), scripts_before)
         << "plain commands only";
 }
@@ -135,11 +141,65 @@ TEST_F(Discovery, Defect24_ReadsWorkWhereNothingMayBeWritten) {
               2);
 }
 
-TEST_F(Discovery, E14_ReadsWorkOnAReplica) {
-    RedisServer replica{{"replicaof 127.0.0.1 1"}};  // Of nobody: empty, and read only.
-    Client far{replica.url()};
-    RedisServiceDiscovery reading{far};
+TEST_F(Discovery, TheTtlIsAnsweredFromListAndLeaseAlone) {
+    store("order", "headless", {"__last_renew_pub_ttl_at", "5"});
+    store("order", "without-lease",
+          {"instanceId", "x", "serviceId", "order", "schema", "http", "host", "h", "port", "1",
+           "weight", "1", "ephemeral", "true"});
+    store("order", "stored-ttl",
+          {"instanceId", "x", "serviceId", "order", "schema", "http", "host", "h", "port", "1",
+           "weight", "1", "ephemeral", "false", "ttl_at", "5"});
+    auto const ttl_at = [&](std::string const& id) {
+        return discovery.instance_ttl(ns, "order", id);
+    };
+    EXPECT_EQ(ttl_at("headless"), TTL_AT_FOREVER);
+    EXPECT_EQ(ttl_at("without-lease"), TTL_AT_FOREVER);
+    EXPECT_EQ(ttl_at("stored-ttl"), TTL_AT_FOREVER);
+    redis().must({"EXPIRE", key("headless"), "30"});
+    EXPECT_NEAR(static_cast<double>(ttl_at("headless")), static_cast<double>(redis_seconds() + 30),
+                1);
+    redis().must({"DEL", key("headless")});
+    heard();
+    EXPECT_EQ(ttl_at("headless"), -2);
+    EXPECT_THAT(heard(), ElementsAre("svc_itc:headless ← expired"));
+    EXPECT_EQ(discovery.instance_ttl(ns, "web", "stored-ttl"), -2) << "not listed there";
+    EXPECT_THROW(discovery.instance_ttl(ns, "order", ""), std::invalid_argument);
+}
+
+TEST_F(Discovery, ARefusedCleanUpStopsThoseOfItsNamespaceOnly) {
+    redis().must({"ACL", "SETUSER", "half", "on", ">pw", "allkeys", "allchannels", "+@all"});
+    Client half{"unix://half:pw@" + server().socket()};
+    RedisServiceDiscovery reading{half};
+    auto const refused = DiscoveryKeyGenerator::instance_idx_key("{closed}", "order");
+    redis().must({"SADD", refused, a});
+    redis().must({"ACL", "SETUSER", "half", "resetkeys", "~" + ns + "*", "%R~{closed}:*"});
+    store("order", a, {});
+    EXPECT_THAT(reading.instances("{closed}", "order"), IsEmpty());
+    EXPECT_EQ(redis().must({"SCARD", refused}).integer, 1);
     EXPECT_THAT(reading.instances(ns, "order"), IsEmpty());
+    EXPECT_THAT(heard(), ElementsAre("svc_itc:" + a + " ← expired"));
+    // Not tried again for a minute.
+    redis().must({"ACL", "SETUSER", "half", "allkeys"});
+    EXPECT_THAT(reading.instances("{closed}", "order"), IsEmpty());
+    EXPECT_EQ(redis().must({"SCARD", refused}).integer, 1);
+}
+
+TEST_F(Discovery, E14_ReadsWorkOnAReplica) {
+    registry.register_instance(ns, an_instance("order", 80));
+    registry.register_instance(ns, an_instance("order", 81));
+    redis().must({"PEXPIRE", key(b), "300"});
+    redis().must({"REPLICAOF", "127.0.0.1", "1"});  // Of nobody: it keeps what it has.
+    EXPECT_THAT(ids(discovery.instances(ns, "order")), testing::Contains(a)) << "all alive";
+    ASSERT_TRUE(eventually([&] { return redis().must({"EXISTS", key(b)}).integer == 0; }));
+    EXPECT_THAT(ids(discovery.instances(ns, "order")), ElementsAre(a));
+    EXPECT_TRUE(discovery.instance(ns, "order", a));
+    EXPECT_FALSE(discovery.instance(ns, "order", b));
+    EXPECT_EQ(discovery.instance_ttl(ns, "order", b), -2);
+    EXPECT_EQ(RedisServiceStatistic{client}.instance_count(ns), 1);
+    EXPECT_THAT(RedisServiceTopology{client}.topology(ns), IsEmpty());
+    redis().must({"REPLICAOF", "NO", "ONE"});
+    EXPECT_EQ(redis().must({"SCARD", DiscoveryKeyGenerator::instance_idx_key(ns, "order")}).integer,
+              2);
 }
 
 TEST_F(Discovery, AFailureIsNoEmptyList) {

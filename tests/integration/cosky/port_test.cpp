@@ -8,6 +8,7 @@
 #include "integration/cosky/fixture.hpp"
 #include "redis/client_core.hpp"
 #include "registry/sweeper.hpp"
+#include "support/round_trips.hpp"
 
 namespace rollcall::cosky::test {
 namespace {
@@ -253,6 +254,51 @@ TEST_F(Port, TheSweepAnnouncesWhatNobodyReads) {
     EXPECT_TRUE(report.services[0].failure);
     EXPECT_THAT(report.services[1].removed, ElementsAre(id));
     EXPECT_THAT(heard(), ElementsAre("svc_itc:" + id + " ← expired"));
+}
+
+TEST_F(Port, ASweepOfManyServicesIsFewRoundTrips) {
+    for (int i = 0; i < 400; ++i) {
+        auto const name = "s" + std::to_string(i);
+        redis().must({"SADD", DiscoveryKeyGenerator::service_idx_key(ns), name});
+        redis().must({"SADD", DiscoveryKeyGenerator::instance_idx_key(ns, name), id_of(name)});
+        if (i % 2 == 0) redis().must({"HSET", key(id_of(name)), "serviceId", name});
+    }
+    rollcall::test::RoundTrips counted{server()};
+    auto const far = connect_to(counted.url());
+    auto const there = make_cosky_port(far, {});
+    far->run([&] { return there->services(after(5s)); }).value();
+    SweepReport report;
+    auto const sweep = [&] { report = far->run([&] { return there->sweep(after(10s)); }).value(); };
+    EXPECT_LE(counted.of(sweep), 5) << "one for scripts that were not known yet";
+    EXPECT_EQ(report.services.size(), 200u);
+    for (auto const& service : report.services) EXPECT_FALSE(service.failure) << service.service;
+}
+
+TEST_F(Port, ASweepWithoutTimeSaysSoAndTheNextGoesOnBehindIt) {
+    std::vector<std::string> command{"SADD", DiscoveryKeyGenerator::service_idx_key(ns)};
+    for (int i = 0; i < 9'000; ++i) command.push_back("s" + std::to_string(i));
+    command.emplace_back("zzz");
+    redis().must(command);
+    redis().must({"SADD", DiscoveryKeyGenerator::instance_idx_key(ns, "zzz"), id_of("zzz")});
+    rollcall::test::RoundTrips counted{server()};  // At least 60 ms each.
+    auto const far = connect_to(counted.url());
+    auto const there = make_cosky_port(far, {});
+    far->run([&] { return there->services(after(5s)); }).value();
+    auto const list = DiscoveryKeyGenerator::instance_idx_key(ns, "zzz");
+    auto const sweep = [&] {
+        auto const swept = far->run([&] { return there->sweep(after(450ms)); });
+        bool const listed = redis().must({"EXISTS", list}).integer == 1;
+        if (!listed || !swept.has_value()) return !listed;
+        auto const said = std::ranges::find(swept->services, "zzz", &SweepReport::Service::service);
+        if (said == swept->services.end()) {
+            ADD_FAILURE() << "nothing was said of it";
+        } else {
+            EXPECT_EQ(said->failure.value().code(), errc::timeout);
+        }
+        return false;
+    };
+    EXPECT_FALSE(sweep()) << "so that this test sees it";
+    EXPECT_TRUE(eventually([&] { return sweep(); }));
 }
 
 TEST_F(Port, EachExpiryIsAnnouncedOnceHoweverManySweep) {

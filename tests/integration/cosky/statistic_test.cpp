@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "integration/cosky/fixture.hpp"
+#include "support/round_trips.hpp"
 
 namespace rollcall::cosky::test {
 namespace {
@@ -34,6 +35,41 @@ TEST_F(Statistic, CountsWhatLives) {
                 ElementsAre(ServiceStat{"order", 1}, ServiceStat{"web", 1}));
     EXPECT_EQ(statistic.instance_count(ns), 2);
     EXPECT_EQ(statistic.count_service(ns), 2);
+}
+
+TEST_F(Statistic, Defect24_CountsWhereNothingMayBeWritten) {
+    registry.register_instance(ns, an_instance("order", 80));
+    registry.register_instance(ns, an_instance("web", 81));
+    redis().must({"DEL", key(id_of("web", 81))});
+    redis().must({"ACL", "SETUSER", "reader", "on", ">pw", "~*", "resetchannels", "+@read",
+                  "+@connection", "+ping", "+time", "+hello"});
+    Client poor{"unix://reader:pw@" + server().socket()};
+    EXPECT_EQ(RedisServiceStatistic{poor}.instance_count(ns), 1);
+    heard();
+    EXPECT_EQ(statistic.instance_count(ns), 1);
+    EXPECT_THAT(heard(), ElementsAre("svc_itc:" + id_of("web", 81) + " ← expired"));
+}
+
+TEST_F(Statistic, OneOddListSpoilsNoOthersCount) {
+    registry.register_instance(ns, an_instance("order", 80));
+    registry.set_service(ns, "alone");
+    redis().must({"SET", DiscoveryKeyGenerator::instance_idx_key(ns, "alone"), "no set"});
+    EXPECT_EQ(statistic.instance_count(ns), 1);
+    EXPECT_EQ(log.count("left out alone"), 1u);
+    statistic.stat_service(ns);
+    EXPECT_THAT(statistic.service_stats(ns),
+                ElementsAre(ServiceStat{"alone", 0}, ServiceStat{"order", 1}));
+    LogBook told;
+    auto fresh = options();
+    fresh.log = told.callback();
+    Client other{fresh};
+    RedisServiceStatistic{other}.stat_service(ns, "alone");
+    EXPECT_EQ(told.count("left out alone"), 1u);
+    redis().must({"DEL", DiscoveryKeyGenerator::service_idx_key(ns)});
+    redis().must({"SET", DiscoveryKeyGenerator::service_idx_key(ns), "no set"});
+    std::error_code error;
+    statistic.instance_count(ns, error);
+    EXPECT_EQ(error, errc::unexpected_reply);
 }
 
 TEST_F(Statistic, Defect22_AServiceThatIsNotThereIsNotCounted) {
@@ -112,6 +148,33 @@ TEST_F(ATopology, Defect27_TheDefaultNamespaceHasAHashTag) {
     RedisServiceTopology moved{client, context};
     moved.add_topology("dev-{d}", "order");
     EXPECT_EQ(moved.topology("dev-{d}"), (Topology{{"_Client_", {"order"}}}));
+}
+
+TEST_F(ATopology, Defect24_IsReadWhereNothingMayBeWrittenAndInTwoRoundTrips) {
+    for (int i = 0; i < 100; ++i) {
+        RedisServiceTopology consumer{
+            client, NamespacedContext{}, {.consumer = "c" + std::to_string(i)}};
+        consumer.add_topology(ns, "order");
+    }
+    redis().must({"ACL", "SETUSER", "reader", "on", ">pw", "~*", "+@read", "+@connection", "+ping",
+                  "+hello"});
+    Client poor{"unix://reader:pw@" + server().socket()};
+    EXPECT_EQ(RedisServiceTopology{poor}.topology(ns).size(), 100u);
+    rollcall::test::RoundTrips counted{server()};
+    Client far{counted.url()};
+    RedisServiceTopology topology{far};
+    topology.topology("{other}");  // The connection.
+    EXPECT_EQ(counted.of([&] { topology.topology(ns); }), 2);
+}
+
+TEST_F(ATopology, OneOddConsumerSpoilsNoOther) {
+    redis().must(
+        {"HSET", DiscoveryKeyGenerator::topology_idx_key(ns), "a", "5", "b", "5", "c", "5"});
+    redis().must({"SET", DiscoveryKeyGenerator::topology_key(ns, "a"), "no Hash"});
+    redis().must({"HSET", DiscoveryKeyGenerator::topology_key(ns, "b"), "order", "5"});
+    RedisServiceTopology topology{client};
+    EXPECT_EQ(topology.topology(ns), (Topology{{"b", {"order"}}, {"c", {}}}));
+    EXPECT_TRUE(log.has("left out the consumer a"));
 }
 
 class Namespaces : public CoskyTest {};

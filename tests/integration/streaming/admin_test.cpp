@@ -1,10 +1,12 @@
 #include <gtest/gtest.h>
 
 #include "integration/streaming/fixture.hpp"
-#include "integration/streaming/round_trips.hpp"
+#include "support/round_trips.hpp"
 
 namespace rollcall::streaming::test {
 namespace {
+
+using rollcall::test::RoundTrips;
 
 class Admin : public StreamingTest {
 protected:

@@ -2,10 +2,12 @@
 #include <thread>
 
 #include "integration/streaming/fixture.hpp"
-#include "integration/streaming/round_trips.hpp"
+#include "support/round_trips.hpp"
 
 namespace rollcall::streaming::test {
 namespace {
+
+using rollcall::test::RoundTrips;
 
 class Batch : public StreamingTest {
 protected:

@@ -2,11 +2,13 @@
 #include <gtest/gtest.h>
 
 #include "integration/streaming/fixture.hpp"
-#include "integration/streaming/round_trips.hpp"
 #include "streaming/scripts.hpp"
+#include "support/round_trips.hpp"
 
 namespace rollcall::streaming::test {
 namespace {
+
+using rollcall::test::RoundTrips;
 
 class Consumer : public StreamingTest {
 protected:

@@ -165,11 +165,13 @@ Answer Subject::sweep() {
 
 Answer Subject::clean_up(Step const& step) {
     DiscoveryRedisScripts const scripts{core_};
-    std::vector<std::string> const ids{std::begin(model_ids), std::end(model_ids)};
-    auto const removed = core_->run([&] {
-        return scripts.discovery_expire(ns_, step.service, ids, Unannounced::removed,
-                                        core_->deadline());
-    });
+    ExpireCall call;
+    call.ns = ns_;
+    call.service = step.service;
+    call.unannounced = Unannounced::removed;
+    call.ids.assign(std::begin(model_ids), std::end(model_ids));
+    auto const removed =
+        core_->run([&] { return scripts.discovery_expire(call, core_->deadline()); });
     if (removed.has_error()) return {removed.error().detail()};
     return {joined(*removed)};
 }

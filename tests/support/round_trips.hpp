@@ -7,15 +7,14 @@
 
 #include "support/redis_server.hpp"
 
-namespace rollcall::streaming::test {
+namespace rollcall::test {
 
 /// A socket in front of a server that counts round trips: answers are held back until the client
 /// has been silent for a while, so that whatever needs no answer to go on is one round trip.
 class RoundTrips {
 public:
     /// With an `offset` the server seems to have another clock: answers to TIME are shifted by it.
-    explicit RoundTrips(rollcall::test::RedisServer const& server,
-                        std::chrono::seconds offset = {});
+    explicit RoundTrips(RedisServer const& server, std::chrono::seconds offset = {});
     ~RoundTrips();
 
     std::string url() const { return "unix://" + path_; }
@@ -33,7 +32,7 @@ private:
     void forward(int client, int server);
     std::string shifted(std::string answers) const;
 
-    rollcall::test::TemporaryFolder folder_;
+    TemporaryFolder folder_;
     std::chrono::seconds offset_;
     std::string target_;
     std::string path_;
@@ -43,4 +42,4 @@ private:
     std::thread thread_;
 };
 
-}  // namespace rollcall::streaming::test
+}  // namespace rollcall::test

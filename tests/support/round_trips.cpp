@@ -1,4 +1,4 @@
-#include "integration/streaming/round_trips.hpp"
+#include "support/round_trips.hpp"
 
 #include <array>
 #include <cstring>
@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include <utility>
 
-namespace rollcall::streaming::test {
+namespace rollcall::test {
 namespace {
 
 constexpr int silence = 60;  // Milliseconds without a byte of the client.
@@ -43,7 +43,7 @@ bool write_all(int to, char const* data, std::size_t size) {
 
 }  // namespace
 
-RoundTrips::RoundTrips(rollcall::test::RedisServer const& server, std::chrono::seconds offset)
+RoundTrips::RoundTrips(RedisServer const& server, std::chrono::seconds offset)
     : offset_(offset), target_(server.socket()), path_((folder_.path() / "counted.sock").string()) {
     listener_ = ::socket(AF_UNIX, SOCK_STREAM, 0);
     auto const address = address_of(path_);
@@ -111,4 +111,4 @@ void RoundTrips::forward(int client, int server) {
     }
 }
 
-}  // namespace rollcall::streaming::test
+}  // namespace rollcall::test
