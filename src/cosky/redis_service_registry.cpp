@@ -329,4 +329,6 @@ RegistryProperties const& RedisServiceRegistry::properties() const noexcept {
     return impl_->properties;
 }
 
+std::shared_ptr<redis::ClientCore> RedisServiceRegistry::core() const { return impl_->core; }
+
 }  // namespace rollcall::cosky

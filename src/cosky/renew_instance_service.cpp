@@ -1,19 +1,24 @@
 #include "rollcall/cosky/renew_instance_service.hpp"
 
-#include <algorithm>
 #include <chrono>
 #include <condition_variable>
-#include <exception>
+#include <cstdint>
 #include <mutex>
+#include <optional>
+#include <pthread.h>
 #include <random>
 #include <thread>
 #include <unistd.h>
 #include <utility>
 
+#include "cosky/round_schedule.hpp"
+#include "redis/client_core.hpp"
+#include "redis/signal_block.hpp"
+
 namespace rollcall::cosky {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using Clock = RoundSchedule::Clock;
 
 RenewProperties checked(RenewProperties properties, ServiceRegistry const& registry) {
     validate(properties, registry.properties());
@@ -22,50 +27,60 @@ RenewProperties checked(RenewProperties properties, ServiceRegistry const& regis
 
 }  // namespace
 
-struct RenewInstanceService::Impl {
+/// Has one thread at most. A stop where nobody may wait leaves that thread its way to the end, and
+/// a start meanwhile takes it on again, so that two rounds never overlap.
+struct RenewInstanceService::Impl : std::enable_shared_from_this<Impl> {
     Impl(ServiceRegistry& renewed, RenewProperties const& given, Hook called)
-        : registry(renewed), properties(given), hook(std::move(called)) {}
+        : registry(renewed), core(renewed.core()), properties(given), hook(std::move(called)) {}
 
     void start();
     void stop() noexcept;
+    void end() noexcept;
+    bool may_wait() const noexcept;
+    bool is_forked() const noexcept { return ::getpid() != owner; }
+
     void run();
-    void round();
-    bool wait_until(Clock::time_point when);
-    std::chrono::milliseconds next_period();
+    std::optional<std::uint64_t> next_turn();
+    void rounds(std::uint64_t mine);
+    void round(std::uint64_t mine);
+    bool goes_on(std::uint64_t mine);
+    bool wait_until(Clock::time_point when, std::uint64_t mine);
 
     ServiceRegistry& registry;
+    std::shared_ptr<redis::ClientCore> const core;  // Null for a registry of the user's.
     RenewProperties const properties;
     Hook const hook;
     pid_t const owner = ::getpid();
-    std::minstd_rand random{std::random_device{}()};  // Of the thread of the rounds.
 
-    std::mutex lifecycle;  // Of start and stop, which wait for each other.
     std::mutex mutex;
     // Guarded by the mutex.
     std::condition_variable changed;
     bool running = false;
+    std::uint64_t turn = 0;  // Of the last start.
+    bool alive = false;      // The thread: it decides on its end with the mutex held.
+    bool over = false;       // No start any more.
     std::thread thread;
 };
 
-/// Jitter only shortens: readers reckon with the period as the longest pause.
-std::chrono::milliseconds RenewInstanceService::Impl::next_period() {
-    std::uniform_int_distribution<std::chrono::milliseconds::rep> shorter{
-        0, properties.period.count() / 10};
-    return properties.period - std::chrono::milliseconds{shorter(random)};
+bool RenewInstanceService::Impl::goes_on(std::uint64_t mine) {
+    std::lock_guard const lock{mutex};
+    return running && turn == mine;
 }
 
 /// False: it has been stopped.
-bool RenewInstanceService::Impl::wait_until(Clock::time_point when) {
+bool RenewInstanceService::Impl::wait_until(Clock::time_point when, std::uint64_t mine) {
     std::unique_lock lock{mutex};
-    return !changed.wait_until(lock, when, [this] { return !running; });
+    return !changed.wait_until(lock, when, [&] { return !running || turn != mine; });
 }
 
-void RenewInstanceService::Impl::round() {
-    for (auto const& renewed : registry.renew_registered(properties.period)) {
-        bool const alive = renewed.renewal == Renewal::renewed ||
-                           renewed.renewal == Renewal::registered_again ||
-                           renewed.renewal == Renewal::reclaimed;
-        if (!alive || !hook) continue;
+void RenewInstanceService::Impl::round(std::uint64_t mine) {
+    auto const all = registry.renew_registered(properties.period);
+    for (auto const& renewed : all) {
+        bool const living = renewed.renewal == Renewal::renewed ||
+                            renewed.renewal == Renewal::registered_again ||
+                            renewed.renewal == Renewal::reclaimed;
+        if (!living || !hook) continue;
+        if (!goes_on(mine)) return;
         try {
             hook(renewed);
         } catch (...) {  // It is told of the others all the same.
@@ -74,53 +89,94 @@ void RenewInstanceService::Impl::round() {
     }
 }
 
-void RenewInstanceService::Impl::run() {
-    auto next = Clock::now() + properties.initial_delay;
-    while (wait_until(next)) {
+void RenewInstanceService::Impl::rounds(std::uint64_t mine) {
+    RoundSchedule schedule{Clock::now() + properties.initial_delay, properties.period,
+                           std::minstd_rand{std::random_device{}()}};
+    while (wait_until(schedule.next(), mine)) {
         try {
-            round();
-        } catch (std::exception const&) {  // A registry of the user's: the next round goes on.
-            next = Clock::now();
+            round(mine);
+        } catch (...) {  // A registry of the user's may throw anything: the next round goes on.
         }
-        // From beginning to beginning; a round that took longer is followed at once by one only.
-        next = std::max(next + next_period(), Clock::now());
+        schedule.advance(Clock::now());
     }
+}
+
+/// None: the thread ends.
+std::optional<std::uint64_t> RenewInstanceService::Impl::next_turn() {
+    std::lock_guard const lock{mutex};
+    if (running) return turn;
+    alive = false;
+    changed.notify_all();
+    return std::nullopt;
+}
+
+void RenewInstanceService::Impl::run() {
+    ::pthread_setname_np(::pthread_self(), "rollcall-renew");
+    while (auto const mine = next_turn()) rounds(*mine);
 }
 
 void RenewInstanceService::Impl::start() {
-    std::lock_guard const one_at_a_time{lifecycle};
+    if (is_forked()) return;
     std::lock_guard const lock{mutex};
-    if (std::exchange(running, true)) return;
-    thread = std::thread{[this] { run(); }};
+    if (running || over) return;
+    if (!alive) {
+        if (thread.joinable()) thread.join();  // It has ended, or is about to.
+        redis::SignalBlock const no_signals;
+        thread = std::thread{[self = shared_from_this()] { self->run(); }};
+        alive = true;
+    }
+    running = true;
+    ++turn;
+    changed.notify_all();
+}
+
+/// A round needs the I/O thread, and the thread of the rounds cannot wait for itself.
+bool RenewInstanceService::Impl::may_wait() const noexcept {
+    return thread.get_id() != std::this_thread::get_id() &&
+           !(core && core->io().get_executor().running_in_this_thread());
 }
 
 void RenewInstanceService::Impl::stop() noexcept {
-    if (::getpid() != owner) return;
-    std::lock_guard const one_at_a_time{lifecycle};
-    std::thread ended;
+    if (is_forked()) return;
+    std::unique_lock lock{mutex};
+    running = false;
+    changed.notify_all();
+    if (!may_wait()) return;
+    changed.wait(lock, [this, stopped = turn] { return !alive || turn != stopped; });
+}
+
+void RenewInstanceService::Impl::end() noexcept {
     {
         std::lock_guard const lock{mutex};
-        running = false;
-        ended = std::move(thread);
+        over = true;
     }
-    changed.notify_all();
-    if (ended.joinable()) ended.join();
+    stop();
+    std::lock_guard const lock{mutex};
+    if (!thread.joinable()) return;
+    if (may_wait()) {
+        thread.join();
+    } else {
+        thread.detach();  // It owns this object, too.
+    }
 }
 
 RenewInstanceService::RenewInstanceService(ServiceRegistry& registry, RenewProperties properties,
                                            Hook hook)
-    : impl_(std::make_unique<Impl>(registry, checked(properties, registry), std::move(hook))) {}
+    : impl_(std::make_shared<Impl>(registry, checked(properties, registry), std::move(hook))) {}
 
 RenewInstanceService::~RenewInstanceService() {
-    impl_->stop();
-    // In a forked child the thread is not there, and its handle cannot be destroyed.
-    if (impl_->thread.joinable()) (void)impl_.release();
+    if (!impl_->is_forked()) {
+        impl_->end();
+    } else {  // The thread is not there, and its handle cannot be destroyed.
+        (void)std::make_unique<std::shared_ptr<Impl>>(std::move(impl_)).release();
+    }
 }
 
 void RenewInstanceService::start() { impl_->start(); }
 void RenewInstanceService::stop() noexcept { impl_->stop(); }
 
 bool RenewInstanceService::is_running() const noexcept {
+    if (impl_->is_forked()) return false;
     std::lock_guard const lock{impl_->mutex};
     return impl_->running;
 }

@@ -105,6 +105,10 @@ public:
     virtual std::vector<RenewedInstance> renew_registered(std::chrono::milliseconds period) = 0;
 
     virtual RegistryProperties const& properties() const noexcept = 0;
+
+    /// The client that it works with, for what goes on beside it, such as the sweep; null: none.
+    /// Its type is not public.
+    virtual std::shared_ptr<redis::ClientCore> core() const { return nullptr; }
 };
 
 /// The registry of the design, on Redis.
@@ -153,6 +157,7 @@ public:
     std::map<NamespacedInstanceId, ServiceInstance> registered_ephemeral_instances() const override;
     std::vector<RenewedInstance> renew_registered(std::chrono::milliseconds period) override;
     RegistryProperties const& properties() const noexcept override;
+    std::shared_ptr<redis::ClientCore> core() const override;
 
 private:
     struct Impl;
