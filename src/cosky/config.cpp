@@ -29,6 +29,7 @@ void validate(RegistryProperties const& properties) {
 
 void validate(RenewProperties const& properties, RegistryProperties const& registry) {
     check_range("renewal delay", properties.initial_delay, milliseconds{0}, max_instance_ttl);
+    check_range("sweep period", properties.sweep_period, milliseconds{0}, max_instance_ttl);
     constexpr std::string_view field = "renewal period";
     auto const text = in_milliseconds(properties.period);
     if (properties.period.count() < 1) refuse(field, text, "must be at least 1 ms");

@@ -7,13 +7,18 @@
 #include <optional>
 #include <pthread.h>
 #include <random>
+#include <set>
+#include <string>
 #include <thread>
 #include <unistd.h>
 #include <utility>
+#include <vector>
 
+#include "cosky/namespace_sweeps.hpp"
 #include "cosky/round_schedule.hpp"
 #include "redis/client_core.hpp"
 #include "redis/signal_block.hpp"
+#include "registry/sweeper.hpp"
 
 namespace rollcall::cosky {
 namespace {
@@ -24,6 +29,28 @@ RenewProperties checked(RenewProperties properties, ServiceRegistry const& regis
     validate(properties, registry.properties());
     return properties;
 }
+
+/// Sweeps where instances are renewed.
+class Housekeeping {
+public:
+    Housekeeping(std::shared_ptr<redis::ClientCore> const& core, std::chrono::milliseconds period)
+        : sweeps_(std::make_shared<NamespaceSweeps>(core)),
+          sweeper_(core, sweeps_, {.delay = period, .period = period}) {}
+
+    void follow(std::vector<RenewedInstance> const& round) {
+        std::set<std::string> namespaces;
+        for (auto const& one : round) {
+            bool const own = one.renewal != Renewal::removed && one.renewal != Renewal::released;
+            if (own && !namespaces.contains(one.ns)) namespaces.insert(one.ns);
+        }
+        sweeps_->set_namespaces(std::move(namespaces));
+        sweeper_.start();
+    }
+
+private:
+    std::shared_ptr<NamespaceSweeps> sweeps_;
+    Sweeper sweeper_;
+};
 
 }  // namespace
 
@@ -42,7 +69,7 @@ struct RenewInstanceService::Impl : std::enable_shared_from_this<Impl> {
     void run();
     std::optional<std::uint64_t> next_turn();
     void rounds(std::uint64_t mine);
-    void round(std::uint64_t mine);
+    void round(std::uint64_t mine, std::optional<Housekeeping>& housekeeping);
     bool goes_on(std::uint64_t mine);
     bool wait_until(Clock::time_point when, std::uint64_t mine);
 
@@ -73,8 +100,13 @@ bool RenewInstanceService::Impl::wait_until(Clock::time_point when, std::uint64_
     return !changed.wait_until(lock, when, [&] { return !running || turn != mine; });
 }
 
-void RenewInstanceService::Impl::round(std::uint64_t mine) {
+void RenewInstanceService::Impl::round(std::uint64_t mine,
+                                       std::optional<Housekeeping>& housekeeping) {
     auto const all = registry.renew_registered(properties.period);
+    if (core && properties.sweep_period.count() > 0) {
+        if (!housekeeping) housekeeping.emplace(core, properties.sweep_period);
+        housekeeping->follow(all);
+    }
     for (auto const& renewed : all) {
         bool const living = renewed.renewal == Renewal::renewed ||
                             renewed.renewal == Renewal::registered_again ||
@@ -92,9 +124,10 @@ void RenewInstanceService::Impl::round(std::uint64_t mine) {
 void RenewInstanceService::Impl::rounds(std::uint64_t mine) {
     RoundSchedule schedule{Clock::now() + properties.initial_delay, properties.period,
                            std::minstd_rand{std::random_device{}()}};
+    std::optional<Housekeeping> housekeeping;
     while (wait_until(schedule.next(), mine)) {
         try {
-            round(mine);
+            round(mine, housekeeping);
         } catch (...) {  // A registry of the user's may throw anything: the next round goes on.
         }
         schedule.advance(Clock::now());

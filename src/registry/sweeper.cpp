@@ -18,10 +18,25 @@ constexpr milliseconds yield_limit{200};
 // Nobody keeps others from sweeping for longer, dead or alive.
 constexpr milliseconds longest_hold{60'000};
 
+class SweptPort final : public Swept {
+public:
+    explicit SweptPort(std::shared_ptr<LayoutPort> port) : port_(std::move(port)) {}
+
+    Task<Result<SweepReport>> sweep_as_leader(milliseconds hold, Deadline deadline) override {
+        return port_->sweep_as_leader(hold, deadline);
+    }
+    Task<Result<void>> yield_sweeping(Deadline deadline) override {
+        return port_->yield_sweeping(deadline);
+    }
+
+private:
+    std::shared_ptr<LayoutPort> port_;
+};
+
 }  // namespace
 
 struct Sweeper::State {
-    std::shared_ptr<LayoutPort> port;
+    std::shared_ptr<Swept> swept;
     Log log;
     SweepSchedule schedule;
     OnReport on_report;
@@ -35,7 +50,7 @@ struct Sweeper::State {
 
     static Task<void> sweep(std::shared_ptr<State> state) {
         auto const report =
-            co_await state->port->sweep_as_leader(state->hold(), after(sweep_limit));
+            co_await state->swept->sweep_as_leader(state->hold(), after(sweep_limit));
         if (report.has_error()) {
             if (state->stopping) co_return;
             state->log.write(
@@ -68,18 +83,23 @@ struct Sweeper::State {
             if (!state->stopping) throw;
         }
         co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
-        co_await state->port->yield_sweeping(after(yield_limit));
+        co_await state->swept->yield_sweeping(after(yield_limit));
     }
 };
 
-Sweeper::Sweeper(std::shared_ptr<redis::ClientCore> core, std::shared_ptr<LayoutPort> port,
+Sweeper::Sweeper(std::shared_ptr<redis::ClientCore> core, std::shared_ptr<Swept> swept,
                  SweepSchedule schedule, OnReport on_report)
     : core_(std::move(core)), state_(std::make_shared<State>()) {
-    state_->port = std::move(port);
+    state_->swept = std::move(swept);
     state_->log = core_->log();
     state_->schedule = schedule;
     state_->on_report = std::move(on_report);
 }
+
+Sweeper::Sweeper(std::shared_ptr<redis::ClientCore> core, std::shared_ptr<LayoutPort> port,
+                 SweepSchedule schedule, OnReport on_report)
+    : Sweeper(std::move(core), std::make_shared<SweptPort>(std::move(port)), schedule,
+              std::move(on_report)) {}
 
 Sweeper::~Sweeper() { stop(); }
 

@@ -22,14 +22,18 @@ struct RenewProperties {
     /// From the beginning of a round to that of the next; up to a tenth shorter, at random. Must be
     /// shorter than the `instance_ttl` of what is renewed.
     std::chrono::milliseconds period{10'000};
+    /// The namespaces that are renewed in are also swept, so long apart, first after that time:
+    /// what has expired there leaves its list and is announced, also where nobody reads. Of all
+    /// processes one sweeps a namespace. 0: never.
+    std::chrono::milliseconds sweep_period{30'000};
 };
 
 /// The longest `instance_ttl`: ten years.
 inline constexpr std::chrono::milliseconds max_instance_ttl = std::chrono::hours{24 * 3'650};
 
 /// Errors: `std::invalid_argument` with field, value and rule for an `instance_ttl` below 1 s or
-/// above `max_instance_ttl`, a delay below zero or above that, a period below 1 ms or not shorter
-/// than the `instance_ttl`.
+/// above `max_instance_ttl`, a delay or a `sweep_period` below zero or above that, a period below
+/// 1 ms or not shorter than the `instance_ttl`.
 void validate(RegistryProperties const& properties);
 void validate(RenewProperties const& properties, RegistryProperties const& registry);
 

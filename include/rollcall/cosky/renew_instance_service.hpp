@@ -13,6 +13,9 @@ namespace rollcall::cosky {
 /// Keeps alive what a registry has registered as ephemeral, in rounds on a thread of its own.
 /// Source: seed 003, "RenewInstanceService".
 ///
+/// Also sweeps the namespaces that it renews in, beside the rounds, as one of all processes that
+/// do: see `RenewProperties::sweep_period`.
+///
 /// Rounds never overlap: one that takes longer than the period delays the next. A failure concerns
 /// its instance only.
 /// Thread safety: all members from any thread, destruction aside.

@@ -4,6 +4,7 @@
 #include <csignal>
 #include <future>
 #include <gmock/gmock.h>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <pthread.h>
@@ -286,8 +287,97 @@ class Renewing : public CoskyTest {
 protected:
     std::string key(std::string const& of) { return DiscoveryKeyGenerator::instance_key(ns, of); }
     RedisServiceRegistry registry{client, {3s}};
+    /// Listed under a service of its own, and gone.
+    std::string expired_in(std::string const& space, std::string const& service) {
+        redis().must({"SADD", DiscoveryKeyGenerator::service_idx_key(space), service});
+        redis().must(
+            {"SADD", DiscoveryKeyGenerator::instance_idx_key(space, service), id_of(service)});
+        return DiscoveryKeyGenerator::instance_idx_key(space, service);
+    }
+    bool exists(std::string const& of) { return redis().must({"EXISTS", of}).integer == 1; }
+
     std::string const id = id_of("order");
 };
+
+TEST_F(Renewing, SweepsTheNamespacesThatItRenewsIn) {
+    auto properties = every(20ms);
+    properties.sweep_period = 30ms;
+    RenewInstanceService service{registry, properties};
+    service.start();
+    auto const far = expired_in("{far}", "web");
+    auto const near = expired_in(ns, "web");
+    registry.register_instance(ns, an_instance("order"));
+    EXPECT_TRUE(eventually([&] { return !exists(near); }));
+    EXPECT_THAT(heard(), testing::Contains("svc_itc:" + id_of("web") + " ← expired"));
+    EXPECT_TRUE(exists(far)) << "nothing is renewed there";
+    registry.register_instance("{far}", an_instance("order"));
+    EXPECT_TRUE(eventually([&] { return !exists(far); }));
+    EXPECT_TRUE(exists("{far}:rollcall:sweep"));
+    registry.deregister("{far}", an_instance("order"));
+    // Sooner than it ends by itself.
+    EXPECT_TRUE(eventually([&] { return !exists("{far}:rollcall:sweep"); }, 2s));
+    EXPECT_TRUE(exists(ns + ":rollcall:sweep"));
+    service.stop();
+    EXPECT_FALSE(exists(ns + ":rollcall:sweep")) << "others need not wait for its end";
+}
+
+TEST_F(Renewing, OneProcessSweepsANamespaceAndAnotherTakesOver) {
+    auto properties = every(20ms);
+    properties.sweep_period = 20ms;
+    Client second{server().url()};
+    RedisServiceRegistry others{second, {3s}};
+    registry.register_instance(ns, an_instance("order"));
+    others.register_instance(ns, an_instance("order", 81));
+    auto const lease = ns + ":rollcall:sweep";
+    RenewInstanceService first{registry, properties};
+    first.start();
+    ASSERT_TRUE(eventually([&] { return exists(lease); }));
+    auto const token = redis().must({"GET", lease}).text;
+    RenewInstanceService next{others, properties};
+    next.start();
+    auto const list = expired_in(ns, "web");
+    EXPECT_TRUE(eventually([&] { return !exists(list); }));
+    EXPECT_EQ(redis().must({"GET", lease}).text, token);
+    first.stop();
+    EXPECT_TRUE(eventually([&] {
+        auto const held = redis().must({"GET", lease}).text;
+        return !held.empty() && held != token;
+    }));
+}
+
+TEST_F(Renewing, OneNamespaceThatCannotBeSweptStopsNoOther) {
+    auto properties = every(20ms);
+    properties.sweep_period = 20ms;
+    std::map<std::string, std::string> lists;
+    RenewInstanceService service{registry, properties};
+    service.start();
+    for (std::string const space : {"{b}", "{c}"}) {
+        lists[space] = expired_in(space, "web");
+        registry.register_instance(space, an_instance("order"));
+    }
+    registry.register_instance("{a}", an_instance("order"));
+    redis().must({"DEL", "{a}:svc_idx"});
+    redis().must({"SET", "{a}:svc_idx", "no set"});
+    EXPECT_TRUE(eventually([&] { return !exists(lists["{b}"]) && !exists(lists["{c}"]); }));
+    EXPECT_TRUE(eventually([&] { return log.has("expired instances in {a} could not be"); }));
+    auto const later = expired_in("{c}", "web");
+    EXPECT_TRUE(eventually([&] { return !exists(later); }));
+}
+
+TEST_F(Renewing, SweepsNothingWithoutAPeriod) {
+    auto properties = every(5ms);
+    properties.sweep_period = 0ms;
+    std::atomic<int> rounds = 0;
+    RenewInstanceService service{registry, properties, [&](RenewedInstance const&) { ++rounds; }};
+    registry.register_instance(ns, an_instance("order"));
+    auto const list = expired_in(ns, "web");
+    service.start();
+    EXPECT_TRUE(eventually([&] { return rounds > 20; }));
+    EXPECT_FALSE(exists(ns + ":rollcall:sweep"));
+    EXPECT_TRUE(exists(list));
+    properties.sweep_period = -1ms;
+    EXPECT_THROW((RenewInstanceService{registry, properties}), std::invalid_argument);
+}
 
 TEST_F(Renewing, MayBeStoppedAndStartedInALogCallback) {
     registry.register_instance(ns, an_instance("order"));
