@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <thread>
 
+#include "cosky/scripts.hpp"
 #include "integration/cosky/fixture.hpp"
 
 namespace rollcall::cosky::test {
@@ -101,11 +102,25 @@ TEST_F(Registry, Defect9_ShortLeasesAreRefusedAndFractionsRoundedUp) {
     EXPECT_EQ(ttl(id), 2);
 }
 
-TEST_F(Registry, Defect10_AndDefect12_NothingHappensBeforeTheLeaseIsChecked) {
-    // Seven arguments and a lease that is none: only a caller of the script can give that.
-    EXPECT_THROW((RedisServiceRegistry{client, {max_instance_ttl + 1s}}), std::invalid_argument);
+/// Calls that only a caller of the script can make: the registry sends none of them.
+TEST_F(Registry, Defect10_AndDefect12_NothingHappensBeforeTheArgumentsAreChecked) {
+    std::vector<std::string> const head{"EVAL", std::string{scripts::registry_register.text}, "1",
+                                        ns};
+    auto const refused = [&](std::vector<std::string> const& arguments) {
+        auto command = head;
+        command.insert(command.end(), arguments.begin(), arguments.end());
+        return redis().command(command).is_error();
+    };
+    for (std::string const lease : {"", "0", "-2", "-01", "+60", "1.5", "6e1", " 60", "sixty",
+                                    "315360001", "99999999999999999999"}) {
+        EXPECT_TRUE(refused({lease, "order", id, "http", "10.0.0.5", "80", "1"})) << lease;
+    }
+    EXPECT_TRUE(refused({"60", "order", id, "http", "10.0.0.5", "80"})) << "no weight";
+    EXPECT_TRUE(refused({"60", "order", id, "http", "10.0.0.5", "80", "1", "_k"})) << "no value";
     EXPECT_THAT(redis().must({"KEYS", "*"}).texts(), IsEmpty());
     EXPECT_THAT(heard(), IsEmpty());
+    EXPECT_FALSE(refused({"60", "order", id, "http", "10.0.0.5", "80", "1"}));
+    EXPECT_THROW((RedisServiceRegistry{client, {max_instance_ttl + 1s}}), std::invalid_argument);
 }
 
 TEST_F(Registry, Defect11_TheServiceIsListedAgain) {
