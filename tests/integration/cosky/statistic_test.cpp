@@ -50,6 +50,21 @@ TEST_F(Statistic, Defect24_CountsWhereNothingMayBeWritten) {
     EXPECT_THAT(heard(), ElementsAre("svc_itc:" + id_of("web", 81) + " ← expired"));
 }
 
+TEST_F(Statistic, AMessageThatIsRefusedIsTold) {
+    registry.register_instance(ns, an_instance("order", 80));
+    redis().must({"DEL", key(id_of("order", 80))});
+    redis().must({"ACL", "SETUSER", "mute", "on", ">pw", "~*", "resetchannels", "+@all"});
+    LogBook told;
+    ClientOptions mute;
+    mute.url = "unix://mute:pw@" + server().socket();
+    mute.log = told.callback();
+    Client silent{mute};
+    RedisServiceStatistic{silent}.stat_service(ns);
+    EXPECT_THAT(statistic.service_stats(ns), ElementsAre(ServiceStat{"order", 0}));
+    EXPECT_TRUE(told.has("done, but not announced"));
+    EXPECT_FALSE(told.has("left out"));
+}
+
 TEST_F(Statistic, OneOddListSpoilsNoOthersCount) {
     registry.register_instance(ns, an_instance("order", 80));
     registry.set_service(ns, "alone");
