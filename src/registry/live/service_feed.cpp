@@ -204,9 +204,7 @@ void ServiceFeed::look_for_unseen(Evidence const& evidence, FeedOutcome& outcome
     for (auto const& sighting : evidence.answer.sightings) seen.insert(sighting.id);
     for (auto known = instances_.begin(); known != instances_.end();) {
         auto const next = std::next(known);
-        if (!seen.contains(known->first)) {
-            see_missing(known, Presence::unlisted, evidence, outcome);
-        }
+        if (!seen.contains(known->first)) see_missing(known, Presence::unlisted, evidence, outcome);
         known = next;
     }
 }
@@ -260,9 +258,10 @@ void ServiceFeed::see_missing(Instances::iterator known, Presence presence,
                               Evidence const& evidence, FeedOutcome& outcome) {
     auto const& id = known->first;
     auto const now = evidence.now;
+    bool const lease_over = known->second.state.lease_until.value_or(Time::max()) <= now;
+
     bool const listed = presence != Presence::absent && presence != Presence::unlisted;
     auto const news = evidence.flight.news.find(id);
-    bool const lease_over = known->second.state.lease_until.value_or(Time::max()) <= now;
     if (!listed && news != evidence.flight.news.end()) {
         if (news->second == News::deregistered) {
             return remove(known, RemovalReason::deregistered, outcome);
@@ -279,6 +278,7 @@ void ServiceFeed::see_missing(Instances::iterator known, Presence presence,
         if (!waits) questionable_.insert(id);
         return;
     }
+    if (news_.contains(id)) return;  // Newer than this answer, and read next.
     if (!evidence.undisturbed && !blind_) {
         questionable_.insert(id);
         return;

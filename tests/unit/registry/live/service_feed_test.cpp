@@ -429,5 +429,15 @@ TEST_F(ServiceFeedTest, AnswersOfOtherReadsAreIgnored) {
     EXPECT_FALSE(feed.loaded());
 }
 
+TEST_F(ServiceFeedTest, NewerNewsIsReadBeforeAnybodyIsJudged) {
+    load({alive("a", 80, 1s)});
+    auto const question = wait();
+    // Its owner registers it again after the list was read and before its Hash is.
+    feed.message("a", News::changed, now);
+    EXPECT_THAT(told(answer(question, {only("a", Presence::unlisted)})), IsEmpty());
+    EXPECT_THAT(told(answer(read(), {alive("a", 81)})), ElementsAre("updated a"));
+    EXPECT_FALSE(feed.next_read(now));
+}
+
 }  // namespace
 }  // namespace rollcall
