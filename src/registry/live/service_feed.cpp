@@ -133,6 +133,11 @@ FeedRead ServiceFeed::question_read() {
     auto const end = std::next(questionable_.begin(), static_cast<std::ptrdiff_t>(count));
     read.ids.assign(questionable_.begin(), end);
     questionable_.erase(questionable_.begin(), end);
+    // Who was missed may be described anew, and what is left of its Hash may describe nothing.
+    read.descriptions = std::any_of(read.ids.begin(), read.ids.end(), [this](auto const& id) {
+        auto const known = instances_.find(id);
+        return known != instances_.end() && known->second.missed;
+    });
     return read;
 }
 
@@ -237,6 +242,12 @@ void ServiceFeed::see_alive(Sighting& sighting, Evidence const& evidence, FeedOu
     }
 
     auto& known = found->second;
+    if (known.missed && !sighting.instance) {
+        // That it is on the list of leases proves less than what missed it.
+        news_.try_emplace(sighting.id, News::changed);
+        return;
+    }
+    known.missed = false;
     bool const cleared = std::exchange(known.grace_until, std::nullopt).has_value();
     auto const registered_at = known.state.registered_at;
     known.state = sighting.state;
@@ -257,6 +268,7 @@ void ServiceFeed::see_alive(Sighting& sighting, Evidence const& evidence, FeedOu
 void ServiceFeed::see_missing(Instances::iterator known, Presence presence,
                               Evidence const& evidence, FeedOutcome& outcome) {
     auto const& id = known->first;
+    known->second.missed = true;
     auto const now = evidence.now;
     bool const lease_over = known->second.state.lease_until.value_or(Time::max()) <= now;
 

@@ -71,6 +71,7 @@ public:
         /// That last confirmed it; none: no read of a whole generation has.
         std::optional<GenerationNumber> generation;
         std::optional<Time> grace_until;  ///< Of a suspect.
+        bool missed = false;  ///< Not there when it was last looked at with its description.
     };
     using Instances = std::map<std::string, Known, std::less<>>;
 

@@ -439,5 +439,29 @@ TEST_F(ServiceFeedTest, NewerNewsIsReadBeforeAnybodyIsJudged) {
     EXPECT_FALSE(feed.next_read(now));
 }
 
+TEST_F(ServiceFeedTest, WhoWasMissedIsReadWithItsDescription) {
+    load({alive("a"), alive("b")});
+    feed.message("a", News::changed, now);
+    answer(read(), {only("a", Presence::unlisted)});  // Described anew, and taken off the list.
+    auto const question = read();
+    EXPECT_TRUE(question.proof && question.descriptions);
+    EXPECT_THAT(told(answer(question, {alive("a", 81)})), ElementsAre("updated a"));
+}
+
+TEST_F(ServiceFeedTest, AListOfLeasesDoesNotClearASuspicion) {
+    load({alive("a", 80, std::nullopt)});
+    feed.message("a", News::changed, now);
+    answer(read(), {only("a", Presence::hollow)});
+    EXPECT_THAT(told(answer(read(), {only("a", Presence::hollow)})), ElementsAre("suspect a"));
+    auto const reconcile = wait();
+    ASSERT_TRUE(reconcile.everything);
+    auto seen = alive("a", 80, std::nullopt);
+    seen.instance = nullptr;
+    EXPECT_THAT(told(answer(reconcile, {seen})), IsEmpty());
+    EXPECT_THAT(told(answer(read(), {only("a", Presence::hollow)})), IsEmpty());
+    auto const next = feed.next_read(now);
+    EXPECT_FALSE(next) << "its grace goes on";
+}
+
 }  // namespace
 }  // namespace rollcall
