@@ -24,6 +24,11 @@ std::optional<std::chrono::system_clock::time_point> moment_of(double millisecon
     return std::chrono::system_clock::time_point{bounded_time(milliseconds)};
 }
 
+/// The score tells who has expired, whether or not the Hash is still there.
+void miss_hash(Sighting& sighting) {
+    if (sighting.presence == Presence::alive) sighting.presence = Presence::hollow;
+}
+
 }  // namespace
 
 LivePort::Channel LiveReader::channel_of(std::string_view service) const {
@@ -69,7 +74,7 @@ void LiveReader::describe(Sighting& sighting, std::string const& service,
         sighting.state.registered_at = stored->state.registered_at;
         sighting.instance = std::make_shared<ServiceInstance const>(std::move(stored->instance));
     } else if (std::none_of(fields.begin(), fields.end(), has_host)) {
-        sighting.presence = Presence::hollow;
+        miss_hash(sighting);
     } else {
         sighting.presence = Presence::unreadable;
     }
@@ -95,7 +100,7 @@ Task<Result<std::vector<Sighting>>> LiveReader::look_at_all(std::string const& s
     auto const read = co_await reader_.hashes(service, members->list, on_hash, deadline);
     if (read.has_error()) co_return read.error();
     for (std::size_t i = 0; i < result.size(); ++i) {
-        if (!stored[i]) result[i].presence = Presence::hollow;
+        if (!stored[i]) miss_hash(result[i]);
     }
     co_return result;
 }
@@ -123,7 +128,7 @@ Sighting LiveReader::sighting_of(std::string const& service, std::string const& 
     }
     auto sighting = listed(id, score_of(glance.score.text()), now, seen);
     if (glance.odd() || !glance.stored()) {
-        sighting.presence = Presence::hollow;
+        miss_hash(sighting);
     } else if (glance.hash.is_aggregate()) {
         std::vector<HashField> fields;
         read_fields(glance.hash, fields);

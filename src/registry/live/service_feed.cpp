@@ -207,9 +207,11 @@ void ServiceFeed::look_for_unseen(Evidence const& evidence, FeedOutcome& outcome
     std::unordered_set<std::string_view> seen;
     seen.reserve(evidence.answer.sightings.size());
     for (auto const& sighting : evidence.answer.sightings) seen.insert(sighting.id);
+    Sighting unlisted;
+    unlisted.presence = Presence::unlisted;
     for (auto known = instances_.begin(); known != instances_.end();) {
         auto const next = std::next(known);
-        if (!seen.contains(known->first)) see_missing(known, Presence::unlisted, evidence, outcome);
+        if (!seen.contains(known->first)) see_missing(known, unlisted, evidence, outcome);
         known = next;
     }
 }
@@ -219,7 +221,7 @@ void ServiceFeed::see(Sighting& sighting, Evidence const& evidence, FeedOutcome&
     if (sighting.presence == Presence::alive) return see_alive(sighting, evidence, outcome);
     auto const known = instances_.find(sighting.id);
     if (known != instances_.end()) {
-        see_missing(known, sighting.presence, evidence, outcome);
+        see_missing(known, sighting, evidence, outcome);
     } else if (sighting.presence == Presence::hollow) {
         outcome.hollow.push_back(sighting.id);
     }
@@ -247,7 +249,7 @@ void ServiceFeed::see_alive(Sighting& sighting, Evidence const& evidence, FeedOu
         news_.try_emplace(sighting.id, News::changed);
         return;
     }
-    known.missed = false;
+    known.missed = known.evicted = false;
     bool const cleared = std::exchange(known.grace_until, std::nullopt).has_value();
     auto const registered_at = known.state.registered_at;
     known.state = sighting.state;
@@ -265,12 +267,15 @@ void ServiceFeed::see_alive(Sighting& sighting, Evidence const& evidence, FeedOu
     }
 }
 
-void ServiceFeed::see_missing(Instances::iterator known, Presence presence,
+void ServiceFeed::see_missing(Instances::iterator known, Sighting const& sighting,
                               Evidence const& evidence, FeedOutcome& outcome) {
     auto const& id = known->first;
+    auto const presence = sighting.presence;
     known->second.missed = true;
     auto const now = evidence.now;
-    bool const lease_over = known->second.state.lease_until.value_or(Time::max()) <= now;
+    // A list with times in it knows of renewals that we do not.
+    bool const lease_over = known->second.state.lease_until.value_or(Time::max()) <= now &&
+                            !(presence == Presence::hollow && sighting.state.lease_until);
 
     bool const listed = presence != Presence::absent && presence != Presence::unlisted;
     auto const news = evidence.flight.news.find(id);
@@ -282,6 +287,7 @@ void ServiceFeed::see_missing(Instances::iterator known, Presence presence,
             auto const reason = lease_over ? RemovalReason::expired : RemovalReason::deregistered;
             return remove(known, reason, outcome);
         }
+        if (news->second == News::expired && !lease_over) known->second.evicted = true;
     }
 
     bool const asked_for = !evidence.flight.read.everything && evidence.flight.read.proof;
@@ -296,20 +302,24 @@ void ServiceFeed::see_missing(Instances::iterator known, Presence presence,
         return;
     }
 
-    auto const generation = evidence.answer.generation;
-    bool const proven =
-        evidence.undisturbed && generation && known->second.generation == generation;
-    bool const ended =
-        presence == Presence::expired || (lease_over && presence != Presence::unlisted);
-    if (proven && ended) {
+    if (auto const reason = proven(known->second, presence, lease_over, evidence)) {
         if (presence == Presence::hollow) outcome.hollow.push_back(id);
-        return remove(known, RemovalReason::expired, outcome);
+        return remove(known, *reason, outcome);
     }
-    if (proven && presence == Presence::absent) {
-        return remove(known, RemovalReason::absent_after_resync, outcome);
-    }
+    if (presence == Presence::hollow && !lease_over) known->second.evicted = true;
     if (!known->second.grace_until) return suspect(known, now, outcome);
     if (!waits) remove(known, RemovalReason::lost, outcome);
+}
+
+std::optional<RemovalReason> ServiceFeed::proven(Known const& known, Presence presence,
+                                                 bool lease_over, Evidence const& evidence) {
+    auto const generation = evidence.answer.generation;
+    if (!evidence.undisturbed || !generation || known.generation != generation) return {};
+    if (presence == Presence::expired) return RemovalReason::expired;
+    if (known.evicted || presence == Presence::unlisted) return {};
+    if (lease_over) return RemovalReason::expired;
+    if (presence == Presence::absent) return RemovalReason::absent_after_resync;
+    return {};
 }
 
 void ServiceFeed::remove(Instances::iterator known, RemovalReason reason, FeedOutcome& outcome) {

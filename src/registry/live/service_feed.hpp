@@ -71,6 +71,8 @@ public:
         /// That last confirmed it; none: no read of a whole generation has.
         std::optional<GenerationNumber> generation;
         std::optional<Time> grace_until;  ///< Of a suspect.
+        /// Its Hash went before its time: that it is gone now proves nothing.
+        bool evicted = false;
         bool missed = false;  ///< Not there when it was last looked at with its description.
     };
     using Instances = std::map<std::string, Known, std::less<>>;
@@ -130,8 +132,10 @@ private:
     void look_for_unseen(Evidence const& evidence, FeedOutcome& outcome);
     void see(Sighting& sighting, Evidence const& evidence, FeedOutcome& outcome);
     void see_alive(Sighting& sighting, Evidence const& evidence, FeedOutcome& outcome);
-    void see_missing(Instances::iterator known, Presence presence, Evidence const& evidence,
+    void see_missing(Instances::iterator known, Sighting const& sighting, Evidence const& evidence,
                      FeedOutcome& outcome);
+    static std::optional<RemovalReason> proven(Known const& known, Presence presence,
+                                               bool lease_over, Evidence const& evidence);
     void remove(Instances::iterator known, RemovalReason reason, FeedOutcome& outcome);
     void suspect(Instances::iterator known, Time now, FeedOutcome& outcome);
     void plan_reconciliation(Time now);

@@ -23,8 +23,8 @@ enum class News {
 /// What a read found of one id.
 enum class Presence {
     alive,       ///< Listed and stored, within its lease if it has one.
-    expired,     ///< Stored, but its lease has run out by Redis' clock.
-    hollow,      ///< Listed, without a Hash.
+    expired,     ///< Listed, but its lease has run out by the time that the list has.
+    hollow,      ///< Listed, without a Hash, and not known to have expired.
     unlisted,    ///< A Hash that no list names.
     absent,      ///< Neither.
     unreadable,  ///< Listed and stored, and no description of an instance.
@@ -35,6 +35,7 @@ struct Sighting {
     Presence presence = Presence::absent;
     /// Null when only leases were asked for.
     std::shared_ptr<ServiceInstance const> instance = {};
+    /// Of a hollow one the lease by the time that the list has; none where lists have no times.
     InstanceState state = {};
 };
 

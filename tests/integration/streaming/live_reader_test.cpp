@@ -39,6 +39,7 @@ TEST_F(StreamingLiveReader, TellsApartHowIdsArePresent) {
     store("orders", "alive", 1'000, described);
     store("orders", "silent", 100'000, described);
     store("orders", "hollow", 1'000, {});
+    store("orders", "over", 100'000, {});
     store("orders", "phantom", 1'000, {"healthy", "false"});
     store("orders", "broken", 1'000, {"host", "h", "port", "x"});
     redis().must({"HSET", instance_key("orders", "unlisted"), "host", "h", "port", "1"});
@@ -52,6 +53,7 @@ TEST_F(StreamingLiveReader, TellsApartHowIdsArePresent) {
     EXPECT_EQ(listed.at("alive"), "alive described leased");
     EXPECT_EQ(listed.at("silent"), "expired described leased");
     EXPECT_EQ(listed.at("hollow"), "hollow leased");
+    EXPECT_EQ(listed.at("over"), "expired leased");
     EXPECT_EQ(listed.at("phantom"), "hollow leased");
     EXPECT_EQ(listed.at("list"), "hollow leased");
     EXPECT_FALSE(listed.contains("unlisted"));

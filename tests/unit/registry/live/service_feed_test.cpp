@@ -463,5 +463,33 @@ TEST_F(ServiceFeedTest, AListOfLeasesDoesNotClearASuspicion) {
     EXPECT_FALSE(next) << "its grace goes on";
 }
 
+TEST_F(ServiceFeedTest, AListWithTimesKnowsThatALeaseGoesOn) {
+    load({alive("a", 80, 1s)});
+    auto const question = wait();
+    auto hollow = only("a", Presence::hollow);  // Renewed since we looked, and its Hash deleted.
+    hollow.state.lease_until = now + lease - 1s;
+    EXPECT_THAT(told(answer(question, {hollow})), ElementsAre("suspect a"));
+}
+
+TEST_F(ServiceFeedTest, ExpiredBeforeItsTimeIsSuspectAlsoWhenSomebodyCleanedUp) {
+    load({alive("a")});
+    feed.message("a", News::expired, now);
+    answer(read(), {only("a", Presence::absent)});
+    EXPECT_THAT(told(answer(read(), {only("a", Presence::absent)})), ElementsAre("suspect a"));
+    now += lease;
+    EXPECT_THAT(told(answer(read(), {only("a", Presence::absent)})), ElementsAre("removed a lost"));
+}
+
+TEST_F(ServiceFeedTest, AHollowEntryBeforeTheDeadlineStaysSuspectForItsWholeGrace) {
+    load({alive("a", 80, 1s)});
+    feed.message("a", News::changed, now);
+    answer(read(), {only("a", Presence::hollow)});
+    EXPECT_THAT(told(answer(read(), {only("a", Presence::hollow)})), ElementsAre("suspect a"));
+    now += 2s;
+    feed.confirmed(now);  // Later resyncs do not shorten it.
+    EXPECT_THAT(told(answer(read(), {only("a", Presence::hollow)})), IsEmpty());
+    EXPECT_FALSE(feed.next_read(now));
+}
+
 }  // namespace
 }  // namespace rollcall
