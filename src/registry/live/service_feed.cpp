@@ -103,6 +103,7 @@ std::optional<FeedRead> ServiceFeed::next_read(Time now) {
     } else {
         return std::nullopt;
     }
+    flight.asked_at = now;
     flight.read.number = ++reads_;
     flight_ = std::move(flight);
     return flight_->read;
@@ -272,9 +273,10 @@ void ServiceFeed::see_missing(Instances::iterator known, Sighting const& sightin
     auto const& id = known->first;
     auto const presence = sighting.presence;
     known->second.missed = true;
-    auto const now = evidence.now;
-    // A list with times in it knows of renewals that we do not.
-    bool const lease_over = known->second.state.lease_until.value_or(Time::max()) <= now &&
+    // As of the question: its owner may have renewed while the answer was on its way. A list with
+    // times in it knows of renewals that we do not.
+    auto const asked_at = evidence.flight.asked_at;
+    bool const lease_over = known->second.state.lease_until.value_or(Time::max()) <= asked_at &&
                             !(presence == Presence::hollow && sighting.state.lease_until);
 
     bool const listed = presence != Presence::absent && presence != Presence::unlisted;
@@ -291,7 +293,7 @@ void ServiceFeed::see_missing(Instances::iterator known, Sighting const& sightin
     }
 
     bool const asked_for = !evidence.flight.read.everything && evidence.flight.read.proof;
-    bool const waits = known->second.grace_until && now < *known->second.grace_until;
+    bool const waits = known->second.grace_until && asked_at < *known->second.grace_until;
     if (!asked_for) {
         if (!waits) questionable_.insert(id);
         return;
@@ -307,7 +309,7 @@ void ServiceFeed::see_missing(Instances::iterator known, Sighting const& sightin
         return remove(known, *reason, outcome);
     }
     if (presence == Presence::hollow && !lease_over) known->second.evicted = true;
-    if (!known->second.grace_until) return suspect(known, now, outcome);
+    if (!known->second.grace_until) return suspect(known, evidence.now, outcome);
     if (!waits) remove(known, RemovalReason::lost, outcome);
 }
 

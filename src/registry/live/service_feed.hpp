@@ -105,6 +105,7 @@ private:
 
     struct Flight {
         FeedRead read;
+        Time asked_at = {};
         bool disturbed = false;  // A confirmation, a loss or doubt since it was asked.
         NewsById news = {};      // What made us ask.
     };

@@ -491,5 +491,14 @@ TEST_F(ServiceFeedTest, AHollowEntryBeforeTheDeadlineStaysSuspectForItsWholeGrac
     EXPECT_FALSE(feed.next_read(now));
 }
 
+TEST_F(ServiceFeedTest, ALeaseThatEndsWhileTheAnswerIsOnItsWayHasNotEnded) {
+    load({alive("a", 80, 5s)});
+    feed.message("a", News::changed, now);
+    answer(read(), {only("a", Presence::hollow)});
+    auto const question = read();
+    now += 5s;  // By now its owner may have registered it again.
+    EXPECT_THAT(told(answer(question, {only("a", Presence::hollow)})), ElementsAre("suspect a"));
+}
+
 }  // namespace
 }  // namespace rollcall
