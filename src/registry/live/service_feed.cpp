@@ -26,9 +26,19 @@ ServiceFeed::ServiceFeed(FeedOptions options, Time now)
       blind_at_(now + options.blind_period),
       retry_pause_(options.first_retry) {}
 
+/// Something newer may have been missed: who left may be back.
+void ServiceFeed::outdate(NewsById& news) {
+    for (auto& [id, what] : news) {
+        if (what == News::deregistered || what == News::removed) what = News::changed;
+    }
+}
+
 void ServiceFeed::disturb() {
     resync_ = true;
-    if (flight_) flight_->disturbed = true;
+    outdate(news_);
+    if (!flight_) return;
+    flight_->disturbed = true;
+    outdate(flight_->news);
 }
 
 void ServiceFeed::confirmed(Time) {

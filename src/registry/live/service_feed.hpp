@@ -119,6 +119,7 @@ private:
         Time now;
     };
 
+    static void outdate(NewsById& news);
     void disturb();
     bool resync_due(Time now) const;
     bool may_question() const { return blind_ || (connected_ && !resync_); }

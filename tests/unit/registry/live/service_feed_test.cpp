@@ -500,5 +500,26 @@ TEST_F(ServiceFeedTest, ALeaseThatEndsWhileTheAnswerIsOnItsWayHasNotEnded) {
     EXPECT_THAT(told(answer(question, {only("a", Presence::hollow)})), ElementsAre("suspect a"));
 }
 
+TEST_F(ServiceFeedTest, ADeregistrationFromBeforeALossIsNotBelieved) {
+    load({alive("a")});
+    feed.message("a", News::deregistered, now);
+    feed.lost(now);  // That it registered again may have been lost.
+    EXPECT_THAT(told(answer(read(), {only("a", Presence::absent)})), IsEmpty());
+    load({}, 2);
+    EXPECT_THAT(told(answer(read(), {only("a", Presence::absent)}, 2)), ElementsAre("suspect a"));
+}
+
+TEST_F(ServiceFeedTest, ADeregistrationThatIsReadDuringALossIsNotBelieved) {
+    load({alive("a")});
+    feed.message("a", News::removed, now);
+    auto const some = read();
+    feed.doubt(now);
+    EXPECT_THAT(told(answer(some, {only("a", Presence::absent)})), IsEmpty());
+    now += options.doubt_pause;
+    answer(read(), {});
+    EXPECT_THAT(told(answer(read(), {only("a", Presence::absent)})),
+                ElementsAre("removed a absent"));
+}
+
 }  // namespace
 }  // namespace rollcall
