@@ -286,8 +286,9 @@ void ServiceFeed::see_missing(Instances::iterator known, Sighting const& sightin
     // As of the question: its owner may have renewed while the answer was on its way. A list with
     // times in it knows of renewals that we do not.
     auto const asked_at = evidence.flight.asked_at;
-    bool const lease_over = known->second.state.lease_until.value_or(Time::max()) <= asked_at &&
-                            !(presence == Presence::hollow && sighting.state.lease_until);
+    bool const goes_on = presence == Presence::hollow && sighting.state.lease_until.has_value();
+    bool const lease_over =
+        !goes_on && known->second.state.lease_until.value_or(Time::max()) <= asked_at;
 
     bool const listed = presence != Presence::absent && presence != Presence::unlisted;
     auto const news = evidence.flight.news.find(id);

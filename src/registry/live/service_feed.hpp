@@ -114,7 +114,7 @@ private:
     struct Evidence {
         FeedAnswer& answer;
         Flight const& flight;
-        bool undisturbed;  // Nothing was missed from before the read until behind it.
+        bool undisturbed = false;  // Nothing was missed from before the read until behind it.
         std::optional<GenerationNumber> confers;
         Time now;
     };
