@@ -101,6 +101,8 @@ public:
     std::optional<Time> confirmed_at() const noexcept { return confirmed_at_; }
 
 private:
+    friend struct ServiceFeedInspector;  // Of the model test, to tell states apart.
+
     using NewsById = std::map<std::string, News, std::less<>>;
 
     struct Flight {
