@@ -1,15 +1,16 @@
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <span>
 #include <stdexcept>
 #include <utility>
 
 #include "cosky/discovery_redis_scripts.hpp"
+#include "cosky/lanes.hpp"
 #include "cosky/own_instances.hpp"
 #include "cosky/renewal_round.hpp"
 #include "cosky/renewal_tolerance.hpp"
 #include "registry/outcome.hpp"
+#include "registry/script_calls.hpp"
 
 #include "rollcall/cosky/namespaced.hpp"
 #include "rollcall/cosky/service_registry.hpp"
@@ -43,14 +44,22 @@ struct RedisServiceRegistry::Impl {
                           Metadata const& metadata, bool merge);
     std::vector<RenewedInstance> renew_all(milliseconds period);
 
-    Task<Result<bool>> store(std::string ns, ServiceInstance instance);
-    Task<Result<bool>> withdraw(std::string ns, InstanceId names);
+    RegisterCall register_call(std::string_view ns, ServiceInstance instance) const;
+    Task<Result<bool>> put(OwnInstances::Operation const& operation, RegisterCall call,
+                           Deadline deadline);
+    Task<Result<bool>> store(RegisterCall call, Deadline deadline);
+    Task<Result<bool>> withdraw(std::string ns, InstanceId names, Deadline deadline);
+    Task<Result<bool>> prolong(OwnInstances::Operation const& operation, RenewCall call,
+                               ServiceInstance given, Deadline deadline);
+    Task<Result<bool>> redescribe(std::string ns, InstanceId names, Metadata metadata, bool merge,
+                                  Deadline deadline);
 
     std::shared_ptr<redis::ClientCore> core;
     RegistryProperties properties;
     seconds lease;
     DiscoveryRedisScripts scripts;
     OwnInstances own;
+    Lanes lanes;  // On the I/O thread only.
 };
 
 namespace {
@@ -72,7 +81,20 @@ InstanceId checked_id(std::string_view service, std::string_view id) {
     return {std::string{service}, std::string{id}};
 }
 
+Failure held_up(std::string_view what, NamespacedInstanceId const& id) {
+    return {errc::timeout, subject(what, id.instance_id) + ": an earlier operation on it goes on"};
+}
+
 }  // namespace
+
+RegisterCall RedisServiceRegistry::Impl::register_call(std::string_view ns,
+                                                       ServiceInstance instance) const {
+    RegisterCall call;
+    call.ns = ns;
+    call.lease = lease;
+    call.instance = std::move(instance);
+    return call;
+}
 
 Result<bool> RedisServiceRegistry::Impl::set_service(std::string_view ns,
                                                      std::string_view service) const {
@@ -94,44 +116,36 @@ Result<bool> RedisServiceRegistry::Impl::remove_service(std::string_view ns,
         core->run([&] { return scripts.registry_remove_service(space, name, core->deadline()); }));
 }
 
-/// Registers, and takes it back if it was deregistered meanwhile: calls of different scripts may be
-/// carried out in another order than they were made.
-Task<Result<bool>> RedisServiceRegistry::Impl::store(std::string ns, ServiceInstance instance) {
-    RegisterCall call;
-    call.ns = ns;
-    call.lease = lease;
-    call.instance = std::move(instance);
-    NamespacedInstanceId const id{ns, call.instance.instance_id};
-    auto const deadline = core->deadline();
-    for (;;) {
-        auto const ticket = own.begin(id);
-        auto const written = co_await scripts.registry_register(call, deadline);
-        if (written.has_error()) {
-            own.fail(ticket);
-            co_return written.error();
-        }
-        auto kept = std::make_shared<ServiceInstance const>(call.instance);
-        auto const standing = own.succeed(ticket, std::move(kept));
-        if (standing == OwnInstances::Standing::undone) continue;
-        if (standing == OwnInstances::Standing::withdrawn) {
-            InstanceId const names{call.instance.service_name, call.instance.instance_id};
-            (void)co_await scripts.registry_deregister(ns, names, deadline);
-        }
-        co_return true;
+/// In the lane of the id. False: it was deregistered meanwhile.
+Task<Result<bool>> RedisServiceRegistry::Impl::put(OwnInstances::Operation const& operation,
+                                                   RegisterCall call, Deadline deadline) {
+    auto const written = co_await scripts.registry_register(call, deadline);
+    auto stored = std::make_shared<ServiceInstance const>(std::move(call.instance));
+    if (written.has_error()) {
+        if (is_unanswered(written.error())) own.doubt(operation, std::move(stored));
+        co_return written.error();
     }
+    co_return own.keep(operation, std::move(stored));
 }
 
-Task<Result<bool>> RedisServiceRegistry::Impl::withdraw(std::string ns, InstanceId names) {
+Task<Result<bool>> RedisServiceRegistry::Impl::store(RegisterCall call, Deadline deadline) {
+    NamespacedInstanceId const id{call.ns, call.instance.instance_id};
+    auto const pass = co_await lanes.enter(id, deadline);
+    if (!pass) co_return held_up("register", id);
+    auto const operation = own.registration(id);
+    auto const kept = co_await put(operation, std::move(call), deadline);
+    if (kept.has_error()) co_return kept.error();
+    co_return true;
+}
+
+Task<Result<bool>> RedisServiceRegistry::Impl::withdraw(std::string ns, InstanceId names,
+                                                        Deadline deadline) {
     NamespacedInstanceId const id{ns, names.id};
-    auto const since = own.erase(id);
-    auto const written = co_await scripts.registry_deregister(ns, names, core->deadline());
-    bool const undone = own.deregistered(id, since);
-    // Whoever registered it since has been told that it is there.
-    auto const entry = undone ? own.find(id) : std::nullopt;
-    if (entry) {
-        auto again = *entry->instance;
-        (void)co_await store(ns, std::move(again));
-    }
+    auto const pass = co_await lanes.enter(id, deadline);
+    if (!pass) co_return held_up("deregister", id);
+    // Also what was registered while this waited.
+    own.erase(id);
+    auto const written = co_await scripts.registry_deregister(ns, names, deadline);
     if (written.has_error()) co_return written.error();
     // Of a call that was sent again, the first may have removed it.
     co_return written->existed || written->repeated;
@@ -139,19 +153,57 @@ Task<Result<bool>> RedisServiceRegistry::Impl::withdraw(std::string ns, Instance
 
 Result<bool> RedisServiceRegistry::Impl::add(std::string_view ns, ServiceInstance const& instance) {
     validate_namespace(ns);
-    std::string const space{ns};
-    auto const stored = validated(instance);
-    return core->run([&] { return store(space, stored); });
+    auto const deadline = core->deadline();
+    auto call = register_call(ns, validated(instance));
+    return core->run([&] { return store(std::move(call), deadline); });
 }
 
 Result<bool> RedisServiceRegistry::Impl::remove(std::string_view ns, std::string_view service,
                                                 std::string_view id) {
     validate_namespace(ns);
     if (core->closed()) return Failure{errc::closed, "this is a forked process"};
+    auto const deadline = core->deadline();
     std::string const space{ns};
     auto const names = checked_id(service, id);
-    own.erase(NamespacedInstanceId{space, names.id});  // Whatever comes of the call.
-    return core->run([&] { return withdraw(space, names); });
+    // Whatever comes of the call.
+    auto const operation = own.removal({space, names.id});
+    return core->run([&] { return withdraw(space, names, deadline); });
+}
+
+Task<Result<bool>> RedisServiceRegistry::Impl::prolong(OwnInstances::Operation const& operation,
+                                                       RenewCall call, ServiceInstance given,
+                                                       Deadline deadline) {
+    NamespacedInstanceId const id{call.ns, given.instance_id};
+    auto const pass = co_await lanes.enter(id, deadline);
+    if (!pass) co_return held_up("renew", id);
+    auto const found = co_await scripts.registry_renew(call, deadline);
+    if (found.has_error()) co_return found.error();
+    auto const entry = own.find(id);
+    switch (*found) {
+        case Lease::renewed:
+            if (entry && entry->unsure) co_await read_again(scripts, own, *entry, deadline);
+            co_return true;
+        case Lease::wrong_type:
+        case Lease::refused:
+            co_return Failure{errc::unexpected_reply,
+                              "renew " + id.instance_id + ": its key is no Hash"};
+        case Lease::persistent: {
+            bool const reclaim =
+                properties.reclaim_persistent && !(entry && entry->perhaps_persistent);
+            core->log().write(LogLevel::warning, "made-persistent",
+                              made_persistent(id.instance_id, reclaim));
+            if (reclaim) break;
+            if (entry) own.erase(*entry);
+            co_return false;
+        }
+        case Lease::ending:
+        case Lease::missing:
+            break;
+    }
+    if (operation.is_withdrawn()) co_return false;
+    // What it is now, not what the caller may have kept.
+    auto again = register_call(call.ns, entry ? *entry->instance : std::move(given));
+    co_return co_await put(operation, std::move(again), deadline);
 }
 
 Result<bool> RedisServiceRegistry::Impl::renew(std::string_view ns,
@@ -160,34 +212,31 @@ Result<bool> RedisServiceRegistry::Impl::renew(std::string_view ns,
     auto stored = validated(instance);
     if (!stored.ephemeral) return false;
     if (core->closed()) return Failure{errc::closed, "this is a forked process"};
+    auto const deadline = core->deadline();
     RenewCall call;
     call.ns = ns;
     call.ids.push_back({stored.service_name, stored.instance_id});
     call.lease = lease;
     call.tolerance = renewal_tolerance(lease);
-    auto const found = core->run([&] { return scripts.registry_renew(call, core->deadline()); });
-    if (found.has_error()) return found.error();
-    auto const entry = own.find(NamespacedInstanceId{call.ns, stored.instance_id});
-    switch (*found) {
-        case Lease::renewed:
-            return true;
-        case Lease::wrong_type:
-        case Lease::refused:
-            return Failure{errc::unexpected_reply,
-                           "renew " + stored.instance_id + ": its key is no Hash"};
-        case Lease::persistent:
-            core->log().write(LogLevel::warning, "made-persistent",
-                              made_persistent(stored.instance_id, properties.reclaim_persistent));
-            if (properties.reclaim_persistent) break;
-            if (entry) own.erase(*entry);
-            return false;
-        case Lease::ending:
-        case Lease::missing:
-            break;
+    auto const operation = own.renewal({call.ns, stored.instance_id});
+    return core->run(
+        [&] { return prolong(operation, std::move(call), std::move(stored), deadline); });
+}
+
+Task<Result<bool>> RedisServiceRegistry::Impl::redescribe(std::string ns, InstanceId names,
+                                                          Metadata metadata, bool merge,
+                                                          Deadline deadline) {
+    NamespacedInstanceId const id{ns, names.id};
+    auto const pass = co_await lanes.enter(id, deadline);
+    if (!pass) co_return held_up("set metadata of", id);
+    auto task = merge ? scripts.registry_merge_metadata(ns, names, metadata, deadline)
+                      : scripts.registry_set_metadata(ns, names, metadata, deadline);
+    auto const written = co_await std::move(task);
+    bool const sure = written.has_value();
+    if (sure ? written->existed : is_unanswered(written.error())) {
+        own.describe(id, metadata, merge, sure);
     }
-    // What it is now, not what the caller may have kept.
-    if (entry) stored = *entry->instance;
-    return core->run([&] { return store(call.ns, stored); });
+    co_return said(written);
 }
 
 Result<bool> RedisServiceRegistry::Impl::describe(std::string_view ns, std::string_view service,
@@ -195,24 +244,20 @@ Result<bool> RedisServiceRegistry::Impl::describe(std::string_view ns, std::stri
                                                   bool merge) {
     validate_metadata(metadata);
     validate_namespace(ns);
+    auto const deadline = core->deadline();
     std::string const space{ns};
     auto const names = checked_id(service, id);
-    auto const done = said(core->run([&] {
-        auto const deadline = core->deadline();
-        return merge ? scripts.registry_merge_metadata(space, names, metadata, deadline)
-                     : scripts.registry_set_metadata(space, names, metadata, deadline);
-    }));
-    if (done.has_value() && *done) {
-        own.describe(NamespacedInstanceId{space, names.id}, metadata, merge);
-    }
-    return done;
+    return core->run([&] { return redescribe(space, names, metadata, merge, deadline); });
 }
 
 std::vector<RenewedInstance> RedisServiceRegistry::Impl::renew_all(milliseconds period) {
     std::vector<RenewedInstance> results;
     if (core->closed()) return results;
-    RenewalRound round{scripts, own, lease, renewal_tolerance(lease, period),
-                       properties.reclaim_persistent};
+    RenewalRound::Settings settings;
+    settings.lease = lease;
+    settings.tolerance = renewal_tolerance(lease, period);
+    settings.reclaim = properties.reclaim_persistent;
+    RenewalRound round{scripts, own, lanes, settings};
     auto const entries = own.all();
     results.reserve(entries.size());
     for (std::span<OwnInstances::Entry const> left{entries}; !left.empty();) {

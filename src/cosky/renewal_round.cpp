@@ -4,6 +4,8 @@
 #include <optional>
 #include <utility>
 
+#include "cosky/instance_reader.hpp"
+
 namespace rollcall::cosky {
 
 std::string made_persistent(std::string_view id, bool reclaimed) {
@@ -13,7 +15,32 @@ std::string made_persistent(std::string_view id, bool reclaimed) {
     return text;
 }
 
-RenewalRound::Plan RenewalRound::plan(std::span<OwnInstances::Entry const> entries) const {
+bool is_unanswered(Failure const& failure) noexcept {
+    auto const code = failure.code();
+    return code == errc::timeout || code == errc::not_connected || code == errc::cancelled ||
+           code == errc::closed;
+}
+
+Task<void> read_again(DiscoveryRedisScripts const& scripts, OwnInstances& own,
+                      OwnInstances::Entry entry, Deadline deadline) {
+    InstanceReader reader{scripts};
+    InstanceId const names{entry.instance->service_name, entry.id.instance_id};
+    auto const read = co_await reader.one(entry.id.ns, names, deadline);
+    if (read.has_value() && *read) own.settle(entry, (*read)->found.instance);
+}
+
+struct RenewalRound::Batch {
+    struct Held {
+        Lanes::Pass pass;
+        OwnInstances::Operation operation;
+        std::size_t entry;
+    };
+
+    std::vector<RegisterCall> calls = {};
+    std::vector<Held> held = {};  // One for each call.
+};
+
+RenewalRound::Plan RenewalRound::plan(Entries entries) const {
     Plan plan;
     std::map<std::string_view, std::size_t> open;  // Call with room for a namespace.
     for (std::size_t i = 0; i < entries.size(); ++i) {
@@ -23,8 +50,8 @@ RenewalRound::Plan RenewalRound::plan(std::span<OwnInstances::Entry const> entri
             at->second = plan.calls.size();
             auto& call = plan.calls.emplace_back();
             call.ns = id.ns;
-            call.lease = lease_;
-            call.tolerance = tolerance_;
+            call.lease = settings_.lease;
+            call.tolerance = settings_.tolerance;
             plan.entries.emplace_back();
         }
         plan.calls[at->second].ids.push_back({entries[i].instance->service_name, id.instance_id});
@@ -42,12 +69,15 @@ bool RenewalRound::must_register(OwnInstances::Entry const& entry, Lease lease, 
         case Lease::missing:
             renewal = Renewal::registered_again;
             return true;
-        case Lease::persistent:
+        case Lease::persistent: {
+            auto const current = own_.find(entry.id);
+            bool const reclaim = settings_.reclaim && !(current && current->perhaps_persistent);
             scripts_.core().log().write(LogLevel::warning, "made-persistent",
-                                        made_persistent(entry.id.instance_id, reclaim_));
-            renewal = reclaim_ ? Renewal::reclaimed : Renewal::released;
-            if (!reclaim_) own_.erase(entry);
-            return reclaim_;
+                                        made_persistent(entry.id.instance_id, reclaim));
+            renewal = reclaim ? Renewal::reclaimed : Renewal::released;
+            if (!reclaim) own_.erase(entry);
+            return reclaim;
+        }
         case Lease::wrong_type:
             log_failure("the key of " + entry.id.instance_id +
                         ", or the list of its service, has another type");
@@ -58,48 +88,80 @@ bool RenewalRound::must_register(OwnInstances::Entry const& entry, Lease lease, 
     return false;
 }
 
-Task<void> RenewalRound::register_again(std::span<OwnInstances::Entry const> entries,
-                                        std::span<std::size_t const> lost, Renewals& renewals,
-                                        Deadline deadline) {
-    std::vector<RegisterCall> calls;
-    std::vector<std::pair<std::size_t, OwnInstances::Ticket>> tickets;
-    for (auto const i : lost) {
-        auto const ticket = own_.begin_again(entries[i]);
-        // As it is described now: the entry may have been described anew since the round began.
-        auto const current = ticket ? own_.find(entries[i].id) : std::nullopt;
-        if (!current) {
-            if (ticket) own_.fail(*ticket);
-            renewals[i] = Renewal::removed;
-            continue;
-        }
-        auto& call = calls.emplace_back();
-        call.ns = entries[i].id.ns;
-        call.instance = *current->instance;
-        call.lease = lease_;
-        tickets.emplace_back(i, *ticket);
-    }
-    auto const outcomes = co_await scripts_.registry_register(calls, deadline);
-    for (std::size_t c = 0; c < calls.size(); ++c) {
-        auto const [i, ticket] = tickets[c];
-        if (outcomes[c].has_error()) {
-            own_.fail(ticket);
-            renewals[i] = Renewal::failed;
-            log_failure(outcomes[c].error().detail());
-            continue;
-        }
-        auto& stored = calls[c].instance;
-        InstanceId const names{stored.service_name, stored.instance_id};
-        auto kept = std::make_shared<ServiceInstance const>(std::move(stored));
-        // What was undone is missing again in the next round.
-        if (own_.succeed(ticket, std::move(kept)) != OwnInstances::Standing::withdrawn) continue;
-        // Deregistered meanwhile, perhaps before this registration was carried out.
+void RenewalRound::add(Batch& batch, Entries entries, std::size_t i, Lanes::Pass pass,
+                       Renewals& renewals) {
+    auto operation = own_.registration_again(entries[i]);
+    // As it is described now: the entry may have been described anew since the round began.
+    auto const current = operation ? own_.find(entries[i].id) : std::nullopt;
+    if (!current) {
         renewals[i] = Renewal::removed;
-        (void)co_await scripts_.registry_deregister(calls[c].ns, names, deadline);
+        return;
+    }
+    auto& call = batch.calls.emplace_back();
+    call.ns = entries[i].id.ns;
+    call.instance = *current->instance;
+    call.lease = settings_.lease;
+    batch.held.push_back({std::move(pass), *std::move(operation), i});
+}
+
+Task<void> RenewalRound::send(Batch& batch, Renewals& renewals, Deadline deadline) {
+    if (batch.calls.empty()) co_return;
+    auto const outcomes = co_await scripts_.registry_register(batch.calls, deadline);
+    for (std::size_t c = 0; c < outcomes.size(); ++c) {
+        auto const& held = batch.held[c];
+        auto& renewal = renewals[held.entry];
+        auto stored = std::make_shared<ServiceInstance const>(std::move(batch.calls[c].instance));
+        if (outcomes[c].has_error()) {
+            auto const& failure = outcomes[c].error();
+            if (is_unanswered(failure)) own_.doubt(held.operation, std::move(stored));
+            renewal = Renewal::failed;
+            log_failure(failure.detail());
+        } else if (!own_.keep(held.operation, std::move(stored))) {
+            renewal = Renewal::removed;
+        }
     }
 }
 
-Task<Result<std::vector<Renewal>>> RenewalRound::run(std::span<OwnInstances::Entry const> entries,
-                                                     Deadline deadline) {
+Task<void> RenewalRound::register_again(Entries entries, std::span<std::size_t const> lost,
+                                        Renewals& renewals, Deadline deadline) {
+    // One that has to wait holds nothing meanwhile, so that nobody waits for it.
+    std::vector<std::size_t> busy;
+    {
+        Batch batch;
+        for (auto const i : lost) {
+            if (auto pass = lanes_.try_enter(entries[i].id)) {
+                add(batch, entries, i, *std::move(pass), renewals);
+            } else {
+                busy.push_back(i);
+            }
+        }
+        co_await send(batch, renewals, deadline);
+    }
+    for (auto const i : busy) {
+        auto pass = co_await lanes_.enter(entries[i].id, deadline);
+        if (!pass) {
+            renewals[i] = Renewal::failed;
+            log_failure("an earlier operation on " + entries[i].id.instance_id + " goes on");
+            continue;
+        }
+        Batch batch;
+        add(batch, entries, i, *std::move(pass), renewals);
+        co_await send(batch, renewals, deadline);
+    }
+}
+
+Task<void> RenewalRound::read_unsure(Entries entries, Renewals const& renewals, Deadline deadline) {
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+        if (!entries[i].unsure || renewals[i] != Renewal::renewed) continue;
+        auto const pass = co_await lanes_.enter(entries[i].id, deadline);
+        if (!pass) co_return;
+        auto current = own_.find(entries[i].id);
+        if (!current || !current->unsure) continue;
+        co_await read_again(scripts_, own_, *std::move(current), deadline);
+    }
+}
+
+Task<Result<std::vector<Renewal>>> RenewalRound::run(Entries entries, Deadline deadline) {
     Renewals renewals(entries.size(), Renewal::failed);
     auto const plan = this->plan(entries);
     auto const replies = co_await scripts_.registry_renew_batch(plan.calls, deadline);
@@ -116,6 +178,7 @@ Task<Result<std::vector<Renewal>>> RenewalRound::run(std::span<OwnInstances::Ent
         }
     }
     if (!lost.empty()) co_await register_again(entries, lost, renewals, deadline);
+    co_await read_unsure(entries, renewals, deadline);
     co_return renewals;
 }
 

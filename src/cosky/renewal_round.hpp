@@ -10,6 +10,7 @@
 #include "core/deadline.hpp"
 #include "core/result.hpp"
 #include "cosky/discovery_redis_scripts.hpp"
+#include "cosky/lanes.hpp"
 #include "cosky/own_instances.hpp"
 #include "redis/task.hpp"
 
@@ -20,6 +21,14 @@ namespace rollcall::cosky {
 /// What is logged when somebody made an own ephemeral instance persistent.
 std::string made_persistent(std::string_view id, bool reclaimed);
 
+/// There is no answer: a write that failed so may have been applied.
+bool is_unanswered(Failure const& failure) noexcept;
+
+/// Reads what is stored of an own instance, in its lane, so that a later registration has its
+/// current description. A failure leaves it unsure.
+Task<void> read_again(DiscoveryRedisScripts const& scripts, OwnInstances& own,
+                      OwnInstances::Entry entry, Deadline deadline);
+
 /// Renews own instances and registers again what is gone.
 ///
 /// Thread safety: the I/O thread only, construction aside.
@@ -27,15 +36,22 @@ class RenewalRound {
 public:
     static constexpr std::size_t max_instances = 16'384;  ///< Of one run.
 
-    RenewalRound(DiscoveryRedisScripts const& scripts, OwnInstances& own,
-                 std::chrono::seconds lease, std::chrono::seconds tolerance, bool reclaim)
-        : scripts_(scripts), own_(own), lease_(lease), tolerance_(tolerance), reclaim_(reclaim) {}
+    struct Settings {
+        std::chrono::seconds lease{60};
+        std::chrono::seconds tolerance{5};
+        bool reclaim = true;
+    };
+
+    RenewalRound(DiscoveryRedisScripts const& scripts, OwnInstances& own, Lanes& lanes,
+                 Settings settings)
+        : scripts_(scripts), own_(own), lanes_(lanes), settings_(settings) {}
 
     /// One result for each entry, in order; never an error.
     Task<Result<std::vector<Renewal>>> run(std::span<OwnInstances::Entry const> entries,
                                            Deadline deadline);
 
 private:
+    using Entries = std::span<OwnInstances::Entry const>;
     using Renewals = std::vector<Renewal>;
 
     /// The calls, and for each of them which entries it renews.
@@ -43,19 +59,23 @@ private:
         std::vector<RenewCall> calls = {};
         std::vector<std::vector<std::size_t>> entries = {};
     };
-    Plan plan(std::span<OwnInstances::Entry const> entries) const;
+    /// Registrations of lost entries, each with the lane of its id.
+    struct Batch;
+
+    Plan plan(Entries entries) const;
     /// What follows from an answer; those to be registered again stay `Renewal::failed`.
     bool must_register(OwnInstances::Entry const& entry, Lease lease, Renewal& renewal);
-    Task<void> register_again(std::span<OwnInstances::Entry const> entries,
-                              std::span<std::size_t const> lost, Renewals& renewals,
-                              Deadline deadline);
+    void add(Batch& batch, Entries entries, std::size_t i, Lanes::Pass pass, Renewals& renewals);
+    Task<void> send(Batch& batch, Renewals& renewals, Deadline deadline);
+    Task<void> register_again(Entries entries, std::span<std::size_t const> lost,
+                              Renewals& renewals, Deadline deadline);
+    Task<void> read_unsure(Entries entries, Renewals const& renewals, Deadline deadline);
     void log_failure(std::string_view what) const;
 
     DiscoveryRedisScripts const& scripts_;
     OwnInstances& own_;
-    std::chrono::seconds lease_;
-    std::chrono::seconds tolerance_;
-    bool reclaim_;
+    Lanes& lanes_;
+    Settings const settings_;
 };
 
 }  // namespace rollcall::cosky

@@ -58,7 +58,8 @@ public:
     virtual bool register_instance(std::string_view ns, ServiceInstance const& instance,
                                    std::error_code& error) = 0;
 
-    /// True: it was listed. Whatever comes of the call, no renewal brings it back.
+    /// True: it was listed. Whatever comes of the call, no round of renewals brings it back, nor a
+    /// single renewal that was called before this returned.
     virtual bool deregister(std::string_view ns, ServiceInstance const& instance) = 0;
     virtual bool deregister(std::string_view ns, ServiceInstance const& instance,
                             std::error_code& error) = 0;
@@ -67,8 +68,9 @@ public:
     virtual bool deregister(std::string_view ns, std::string_view service,
                             std::string_view instance_id, std::error_code& error) = 0;
 
-    /// Renews one ephemeral instance, and registers it again if it is gone. False, without asking
-    /// Redis: it is persistent.
+    /// Renews one ephemeral instance, and registers it again if it is gone: as it was last
+    /// described when it was registered here, else as given. False: it is persistent (then Redis is
+    /// not asked), was made so and is left so, or was deregistered meanwhile.
     virtual bool renew(std::string_view ns, ServiceInstance const& instance) = 0;
     virtual bool renew(std::string_view ns, ServiceInstance const& instance,
                        std::error_code& error) = 0;
@@ -94,7 +96,9 @@ public:
                                 std::string_view instance_id, Metadata const& metadata,
                                 std::error_code& error) = 0;
 
-    /// What was registered here as ephemeral and not deregistered, as it was last described.
+    /// What was registered here as ephemeral and not deregistered, as it was last described. When a
+    /// registration or description had no answer, it counts as done until a round has read what is
+    /// stored.
     virtual std::map<NamespacedInstanceId, ServiceInstance> registered_ephemeral_instances()
         const = 0;
 
@@ -114,7 +118,8 @@ public:
 /// The registry of the design, on Redis.
 ///
 /// Cost: one script call each; a round is one for each 128 instances of a namespace.
-/// Thread safety: all members, from any thread.
+/// Thread safety: all members, from any thread. Registrations, deregistrations, single renewals and
+/// descriptions of one instance are carried out one after the other, in the order of the calls.
 /// Lifetime: keeps what it needs of the client alive. Destroying it deregisters nothing.
 class RedisServiceRegistry final : public ServiceRegistry {
 public:

@@ -221,18 +221,6 @@ TEST_F(Registry, Defect4_NoRoundBringsBackWhatIsDeregisteredMeanwhile) {
     }
 }
 
-TEST_F(Registry, Defect4_NorARegistrationThatWasOnItsWay) {
-    for (int attempt = 0; attempt < 100; ++attempt) {
-        redis().must({"SCRIPT", "FLUSH"});
-        std::thread registering{[&] { registry.register_instance(ns, order); }};
-        registry.deregister(ns, order);
-        registering.join();
-        bool const kept = !registry.registered_ephemeral_instances().empty();
-        ASSERT_EQ(kept, listed("order", id)) << "attempt " << attempt;
-        registry.deregister(ns, order);
-    }
-}
-
 TEST_F(Registry, Defect18_NamesThatPoisonSubscribersAreRefused) {
     for (auto const* service : {"", " ", "a@b", "a#b"}) {
         EXPECT_THROW(registry.register_instance(ns, an_instance(service)), std::invalid_argument);
