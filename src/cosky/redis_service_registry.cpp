@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
-#include <span>
+#include <mutex>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
@@ -51,6 +52,8 @@ struct RedisServiceRegistry::Impl {
     Task<Result<bool>> withdraw(std::string ns, InstanceId names, Deadline deadline);
     Task<Result<bool>> prolong(OwnInstances::Operation const& operation, RenewCall call,
                                ServiceInstance given, Deadline deadline);
+    std::vector<OwnInstances::Entry> in_turn();
+    void next_begins_at(NamespacedInstanceId id);
     Task<Result<bool>> redescribe(std::string ns, InstanceId names, Metadata metadata, bool merge,
                                   Deadline deadline);
 
@@ -60,6 +63,9 @@ struct RedisServiceRegistry::Impl {
     DiscoveryRedisScripts scripts;
     OwnInstances own;
     Lanes lanes;  // On the I/O thread only.
+
+    std::mutex rounds;
+    NamespacedInstanceId first;  // Guarded by it: where the next round begins.
 };
 
 namespace {
@@ -257,19 +263,27 @@ std::vector<RenewedInstance> RedisServiceRegistry::Impl::renew_all(milliseconds 
     settings.lease = lease;
     settings.tolerance = renewal_tolerance(lease, period);
     settings.reclaim = properties.reclaim_persistent;
+    settings.limit = period;
     RenewalRound round{scripts, own, lanes, settings};
-    auto const entries = own.all();
+    auto const entries = in_turn();
+    auto const outcome = round.run_all(entries);
+    next_begins_at(outcome.asked < entries.size() ? entries[outcome.asked].id
+                                                  : NamespacedInstanceId{});
     results.reserve(entries.size());
-    for (std::span<OwnInstances::Entry const> left{entries}; !left.empty();) {
-        auto const wave = left.first(std::min(left.size(), RenewalRound::max_instances));
-        left = left.subspan(wave.size());
-        auto const renewals = core->run([&] { return round.run(wave, core->deadline()); });
-        for (std::size_t i = 0; i < wave.size(); ++i) {
-            results.push_back({wave[i].id.ns, wave[i].instance,
-                               renewals.has_value() ? (*renewals)[i] : Renewal::failed});
-        }
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+        results.push_back({entries[i].id.ns, entries[i].instance, outcome.renewals[i]});
     }
     return results;
+}
+
+std::vector<OwnInstances::Entry> RedisServiceRegistry::Impl::in_turn() {
+    std::lock_guard const lock{rounds};
+    return own.all(first);
+}
+
+void RedisServiceRegistry::Impl::next_begins_at(NamespacedInstanceId id) {
+    std::lock_guard const lock{rounds};
+    first = std::move(id);
 }
 
 RedisServiceRegistry::RedisServiceRegistry(Client const& client, RegistryProperties properties)

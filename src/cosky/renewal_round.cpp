@@ -1,5 +1,6 @@
 #include "cosky/renewal_round.hpp"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <utility>
@@ -39,6 +40,31 @@ struct RenewalRound::Batch {
     std::vector<RegisterCall> calls = {};
     std::vector<Held> held = {};  // One for each call.
 };
+
+RenewalRound::Outcome RenewalRound::run_all(Entries entries) {
+    auto& core = scripts_.core();
+    auto const end = after(std::max(settings_.limit, core.request_timeout()));
+    Outcome outcome;
+    outcome.renewals.assign(entries.size(), Renewal::failed);
+    for (auto& asked = outcome.asked; asked < entries.size();) {
+        auto const wave = entries.subspan(asked, std::min(entries.size() - asked, settings_.wave));
+        auto const renewals = core.run([&] { return run(wave, std::min(core.deadline(), end)); });
+        if (renewals.has_error()) {
+            log_failure(renewals.error().detail());
+            break;
+        }
+        std::copy(renewals->begin(), renewals->end(), outcome.renewals.begin() + asked);
+        asked += wave.size();
+        if (std::chrono::steady_clock::now() >= end) break;
+    }
+    if (auto const left = entries.size() - outcome.asked; left > 0) {
+        scripts_.core().log().write(LogLevel::warning, "renew-late",
+                                    std::to_string(left) + " of " + std::to_string(entries.size()) +
+                                        " instances were not renewed in time; the next round "
+                                        "begins with them");
+    }
+    return outcome;
+}
 
 RenewalRound::Plan RenewalRound::plan(Entries entries) const {
     Plan plan;
@@ -165,6 +191,12 @@ Task<Result<std::vector<Renewal>>> RenewalRound::run(Entries entries, Deadline d
     Renewals renewals(entries.size(), Renewal::failed);
     auto const plan = this->plan(entries);
     auto const replies = co_await scripts_.registry_renew_batch(plan.calls, deadline);
+    auto const unanswered = std::count_if(replies.begin(), replies.end(), [](auto const& reply) {
+        return reply.has_error() && is_unanswered(reply.error());
+    });
+    if (unanswered > 0 && static_cast<std::size_t>(unanswered) == replies.size()) {
+        co_return replies.front().error();
+    }
     std::vector<std::size_t> lost;
     for (std::size_t c = 0; c < plan.calls.size(); ++c) {
         if (replies[c].has_error()) {

@@ -30,23 +30,31 @@ Task<void> read_again(DiscoveryRedisScripts const& scripts, OwnInstances& own,
                       OwnInstances::Entry entry, Deadline deadline);
 
 /// Renews own instances and registers again what is gone.
-///
-/// Thread safety: the I/O thread only, construction aside.
 class RenewalRound {
 public:
-    static constexpr std::size_t max_instances = 16'384;  ///< Of one run.
-
     struct Settings {
         std::chrono::seconds lease{60};
         std::chrono::seconds tolerance{5};
         bool reclaim = true;
+        /// For the whole round. The timeout of a request, when that is longer.
+        std::chrono::milliseconds limit{10'000};
+        std::size_t wave = 16'384;  ///< Instances that are asked for together.
     };
 
     RenewalRound(DiscoveryRedisScripts const& scripts, OwnInstances& own, Lanes& lanes,
                  Settings settings)
         : scripts_(scripts), own_(own), lanes_(lanes), settings_(settings) {}
 
-    /// One result for each entry, in order; never an error.
+    struct Outcome {
+        std::vector<Renewal> renewals = {};  ///< One for each entry, in order.
+        std::size_t asked = 0;               ///< So many of them were asked for.
+    };
+    /// In waves of bounded size. Not on the I/O thread. Waits for no further wave when one was not
+    /// answered at all or the limit has passed: who stops the renewals waits for this.
+    Outcome run_all(std::span<OwnInstances::Entry const> entries);
+
+    /// One wave, on the I/O thread: one result for each entry, in order. Fails when nothing was
+    /// answered.
     Task<Result<std::vector<Renewal>>> run(std::span<OwnInstances::Entry const> entries,
                                            Deadline deadline);
 

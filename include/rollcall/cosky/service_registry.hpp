@@ -105,7 +105,9 @@ public:
     /// Renews all of them, and registers again what is gone and was not deregistered meanwhile. One
     /// result for each; a failure of one does not touch the others. `period` is the time until the
     /// next round: renewals are published so early that a reader hears of one before its own copy
-    /// expires, even when one round is missed.
+    /// expires, even when one round is missed. Gives up after `period` or the timeout of a request,
+    /// whichever is longer, and when Redis answers nothing at all; the next call begins with those
+    /// that were left out.
     virtual std::vector<RenewedInstance> renew_registered(std::chrono::milliseconds period) = 0;
 
     virtual RegistryProperties const& properties() const noexcept = 0;

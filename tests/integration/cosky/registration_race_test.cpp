@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <thread>
 
+#include "cosky/discovery_redis_scripts.hpp"
+#include "cosky/renewal_round.hpp"
 #include "integration/cosky/detour.hpp"
 #include "integration/cosky/fixture.hpp"
 
@@ -15,6 +17,7 @@ using rollcall::test::time_of;
 using rollcall::test::tolerated_overshoot;
 using testing::ElementsAre;
 using testing::IsEmpty;
+using testing::SizeIs;
 
 /// Calls that meet on their way.
 class RegistrationRace : public CoskyTest {
@@ -275,6 +278,65 @@ TEST_F(RegistrationRace, ASingleRenewalHasOneDeadline) {
     auto const took = time_of([&] { here.renew(ns, with("1"), error); });
     EXPECT_EQ(error, errc::timeout);
     EXPECT_LT(took, timeout + tolerated_overshoot);
+}
+
+/// Rounds over more instances than a test can register.
+class LongRound : public CoskyTest {
+protected:
+    void keep(int count) {
+        for (int i = 0; i < count; ++i) {
+            auto const instance = validated(an_instance("order", 1'000 + i));
+            auto const operation = own.registration({ns, instance.instance_id});
+            own.keep(operation, std::make_shared<ServiceInstance const>(instance));
+        }
+    }
+    rollcall::test::Core core(std::string url, std::chrono::milliseconds timeout) {
+        ClientOptions of_core;
+        of_core.url = std::move(url);
+        of_core.log = log.callback();
+        of_core.request_timeout = timeout;
+        return redis::ClientCore::create(of_core);
+    }
+    RenewalRound::Outcome round(rollcall::test::Core const& client_core, std::size_t wave,
+                                std::chrono::milliseconds limit) {
+        DiscoveryRedisScripts const scripts{client_core};
+        RenewalRound::Settings settings;
+        settings.wave = wave;
+        settings.limit = limit;
+        Lanes lanes;
+        return RenewalRound{scripts, own, lanes, settings}.run_all(own.all());
+    }
+
+    OwnInstances own;
+};
+
+TEST_F(LongRound, EndsWithTheFirstWaveThatIsNotAnswered) {
+    keep(1'000);
+    auto const here = core(server().url(), 200ms);
+    EXPECT_EQ(round(here, 100, 10s).asked, 1'000u);
+    server().signal(SIGSTOP);
+    RenewalRound::Outcome outcome;
+    auto const took = time_of([&] { outcome = round(here, 100, 10s); });
+    server().signal(SIGCONT);
+    EXPECT_LT(took, 200ms + tolerated_overshoot);
+    EXPECT_EQ(outcome.asked, 0u);
+    EXPECT_THAT(outcome.renewals, testing::AllOf(SizeIs(1'000), testing::Each(Renewal::failed)));
+    EXPECT_TRUE(log.has("1000 of 1000 instances were not renewed in time"));
+}
+
+TEST_F(LongRound, EndsWithItsPeriod) {
+    keep(1'000);
+    Detour const detour{server(), 50ms};
+    auto const here = core(detour.url(), 1s);
+    auto const complete = round(here, 1'000, 1s);  // Connected, and registered.
+    ASSERT_EQ(complete.asked, 1'000u);
+    RenewalRound::Outcome outcome;
+    auto const took = time_of([&] { outcome = round(here, 10, 1s); });
+    EXPECT_LT(took, 1s + tolerated_overshoot);
+    EXPECT_GT(outcome.asked, 0u);
+    EXPECT_LT(outcome.asked, 1'000u);
+    EXPECT_EQ(outcome.renewals.front(), Renewal::renewed);
+    EXPECT_EQ(outcome.renewals.back(), Renewal::failed);
 }
 
 }  // namespace
