@@ -87,6 +87,10 @@ InstanceId checked_id(std::string_view service, std::string_view id) {
     return {std::string{service}, std::string{id}};
 }
 
+/// Ids of ours name their service. Peers may list one under another service, too: what is done
+/// there does not concern the instance that is kept alive.
+bool may_be_own(InstanceId const& names) { return names.id.starts_with(names.service + "@"); }
+
 Failure held_up(std::string_view what, NamespacedInstanceId const& id) {
     return {errc::timeout, subject(what, id.instance_id) + ": an earlier operation on it goes on"};
 }
@@ -150,7 +154,7 @@ Task<Result<bool>> RedisServiceRegistry::Impl::withdraw(std::string ns, Instance
     auto const pass = co_await lanes.enter(id, deadline);
     if (!pass) co_return held_up("deregister", id);
     // Also what was registered while this waited.
-    own.erase(id);
+    if (may_be_own(names)) own.erase(id);
     auto const written = co_await scripts.registry_deregister(ns, names, deadline);
     if (written.has_error()) co_return written.error();
     // Of a call that was sent again, the first may have removed it.
@@ -172,7 +176,8 @@ Result<bool> RedisServiceRegistry::Impl::remove(std::string_view ns, std::string
     std::string const space{ns};
     auto const names = checked_id(service, id);
     // Whatever comes of the call.
-    auto const operation = own.removal({space, names.id});
+    std::optional<OwnInstances::Operation> operation;
+    if (may_be_own(names)) operation.emplace(own.removal({space, names.id}));
     return core->run([&] { return withdraw(space, names, deadline); });
 }
 

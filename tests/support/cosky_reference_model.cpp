@@ -113,7 +113,8 @@ ReferenceModel::Told ReferenceModel::register_instance(std::size_t process,
 
 ReferenceModel::Told ReferenceModel::deregister(std::size_t process, std::string const& service,
                                                 std::string const& id) {
-    processes_.at(process).own.erase(id);
+    // Under another service than its own it may be listed by a peer: that is removed, no more.
+    if (id.starts_with(service + '@')) processes_.at(process).own.erase(id);
     if (!remove_member(list_key(service), id)) return false;
     keys_.erase(hash_key(id));
     announce(hash_key(id), "deregister");

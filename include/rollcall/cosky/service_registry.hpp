@@ -59,7 +59,8 @@ public:
                                    std::error_code& error) = 0;
 
     /// True: it was listed. Whatever comes of the call, no round of renewals brings it back, nor a
-    /// single renewal that was called before this returned.
+    /// single renewal that was called before this returned. Of another service than that of the id,
+    /// it is taken off that service's list, and the instance of the id is renewed as before.
     virtual bool deregister(std::string_view ns, ServiceInstance const& instance) = 0;
     virtual bool deregister(std::string_view ns, ServiceInstance const& instance,
                             std::error_code& error) = 0;

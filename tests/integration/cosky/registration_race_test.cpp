@@ -280,6 +280,18 @@ TEST_F(RegistrationRace, ASingleRenewalHasOneDeadline) {
     EXPECT_LT(took, timeout + tolerated_overshoot);
 }
 
+TEST_F(RegistrationRace, UnderTheNameOfAnotherServiceNothingBecomesOfAnInstance) {
+    registry.register_instance(ns, with("1"));
+    EXPECT_FALSE(registry.deregister(ns, "other", id));
+    EXPECT_THAT(registry.registered_ephemeral_instances(), SizeIs(1));
+    EXPECT_EQ(registry.renew_registered(10s).at(0).renewal, Renewal::renewed);
+    // A peer listed it there; the script of the design removes its key with it.
+    redis().must({"SADD", DiscoveryKeyGenerator::instance_idx_key(ns, "other"), id});
+    EXPECT_TRUE(registry.deregister(ns, "other", id));
+    EXPECT_EQ(registry.renew_registered(10s).at(0).renewal, Renewal::registered_again);
+    EXPECT_TRUE(listed());
+}
+
 /// Rounds over more instances than a test can register.
 class LongRound : public CoskyTest {
 protected:
