@@ -28,6 +28,13 @@ private:
     std::string detail_;
 };
 
+/// There is no answer: a write that failed so may have been applied.
+inline bool is_unanswered(Failure const& failure) noexcept {
+    auto const code = failure.code();
+    return code == errc::timeout || code == errc::not_connected || code == errc::cancelled ||
+           code == errc::closed;
+}
+
 [[noreturn]] inline void throw_exception_from_error(Failure const& failure,
                                                     boost::source_location const&) {
     throw Error{failure.code(), failure.detail()};

@@ -8,10 +8,14 @@
 #include <utility>
 #include <vector>
 
+#include "registry/lanes.hpp"
+
 #include "rollcall/cosky/instance_id.hpp"
 #include "rollcall/instance.hpp"
 
 namespace rollcall::cosky {
+
+using Lanes = rollcall::Lanes<NamespacedInstanceId>;
 
 /// The ephemeral instances that a registry keeps alive, as they were last described. Decides which
 /// registration may put one in here, so that nothing brings back what was deregistered while a

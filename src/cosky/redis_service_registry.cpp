@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "cosky/discovery_redis_scripts.hpp"
-#include "cosky/lanes.hpp"
 #include "cosky/own_instances.hpp"
 #include "cosky/renewal_round.hpp"
 #include "cosky/renewal_tolerance.hpp"

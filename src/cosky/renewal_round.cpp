@@ -16,12 +16,6 @@ std::string made_persistent(std::string_view id, bool reclaimed) {
     return text;
 }
 
-bool is_unanswered(Failure const& failure) noexcept {
-    auto const code = failure.code();
-    return code == errc::timeout || code == errc::not_connected || code == errc::cancelled ||
-           code == errc::closed;
-}
-
 Task<void> read_again(DiscoveryRedisScripts const& scripts, OwnInstances& own,
                       OwnInstances::Entry entry, Deadline deadline) {
     InstanceReader reader{scripts};

@@ -10,7 +10,6 @@
 #include "core/deadline.hpp"
 #include "core/result.hpp"
 #include "cosky/discovery_redis_scripts.hpp"
-#include "cosky/lanes.hpp"
 #include "cosky/own_instances.hpp"
 #include "redis/task.hpp"
 
@@ -20,9 +19,6 @@ namespace rollcall::cosky {
 
 /// What is logged when somebody made an own ephemeral instance persistent.
 std::string made_persistent(std::string_view id, bool reclaimed);
-
-/// There is no answer: a write that failed so may have been applied.
-bool is_unanswered(Failure const& failure) noexcept;
 
 /// Reads what is stored of an own instance, in its lane, so that a later registration has its
 /// current description. A failure leaves it unsure.

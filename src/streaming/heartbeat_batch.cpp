@@ -142,9 +142,9 @@ void HeartbeatBatch::written(std::string const& service, std::string const& id,
     }
 }
 
-std::vector<ServiceInstance> HeartbeatBatch::take(std::span<Result<HeartbeatReply> const> replies,
-                                                  bool reregister) {
-    std::vector<ServiceInstance> lost;
+std::vector<OwnInstances::Key> HeartbeatBatch::take(std::span<Result<HeartbeatReply> const> replies,
+                                                    bool reregister) {
+    std::vector<OwnInstances::Key> lost;
     for (std::size_t c = 0; c < calls_.size(); ++c) {
         if (replies[c].has_error()) {
             fail(replies[c].error().detail());
@@ -162,16 +162,12 @@ std::vector<ServiceInstance> HeartbeatBatch::take(std::span<Result<HeartbeatRepl
                     fail("the key of " + service + "/" + id + " is no Hash");
                     break;
                 case Beat::gone:
-                    auto own = reregister ? own_.find(service, id) : std::nullopt;
-                    if (!own) {
+                    if (!reregister || !own_.find(service, id)) {
                         results_[beating.position] = HeartbeatResult::gone;
                         break;
                     }
-                    if (beating.decision == UpdateDecision::metadata_update) {
-                        own->metadata = beating.metadata;
-                    }
-                    lost_.push_back(beating.position);
-                    lost.push_back(*std::move(own));
+                    lost.emplace_back(service, id);
+                    lost_.push_back({lost.back(), &beating});
                     break;
             }
         }
@@ -179,26 +175,36 @@ std::vector<ServiceInstance> HeartbeatBatch::take(std::span<Result<HeartbeatRepl
     return lost;
 }
 
-std::vector<ServiceInstance> HeartbeatBatch::reregistered(
-    std::size_t first, std::span<ServiceInstance const> instances,
-    std::span<Result<Written> const> outcomes) {
-    std::vector<ServiceInstance> unwanted;
-    for (std::size_t i = 0; i < instances.size(); ++i) {
-        if (outcomes[i].has_error()) {
-            fail(outcomes[i].error().detail());
-            continue;
-        }
-        auto const& instance = instances[i];
-        if (!own_.find(instance.service_name, instance.instance_id)) {
-            unwanted.push_back(instance);
-            continue;
-        }
-        results_[lost_[first + i]] = HeartbeatResult::reregistered;
-        own_.describe(instance.service_name, instance.instance_id, instance.metadata);
-        states_.mark_registered(instance.service_name, instance.instance_id, instance.metadata,
-                                now_);
+std::optional<ServiceInstance> HeartbeatBatch::to_register(std::size_t index) {
+    auto const& [key, beating] = lost_[index];
+    auto result = own_.find(key.first, key.second);
+    if (!result) {
+        results_[beating->position] = HeartbeatResult::gone;
+        return std::nullopt;
     }
-    return unwanted;
+    if (beating->decision == UpdateDecision::metadata_update) result->metadata = beating->metadata;
+    return result;
+}
+
+void HeartbeatBatch::reregistered(std::size_t index, ServiceInstance const& stored,
+                                  Result<Written> const& outcome) {
+    if (outcome.has_error()) return fail(outcome.error().detail());
+    auto& result = results_[lost_[index].beating->position];
+    auto const& service = stored.service_name;
+    auto const& id = stored.instance_id;
+    // Whoever deregistered it meanwhile waits for the lane, and removes it.
+    if (!own_.find(service, id)) {
+        result = HeartbeatResult::gone;
+        return;
+    }
+    result = HeartbeatResult::reregistered;
+    own_.describe(service, id, stored.metadata);
+    states_.mark_registered(service, id, stored.metadata, now_);
+}
+
+void HeartbeatBatch::not_reregistered(std::size_t index) {
+    auto const& [service, id] = lost_[index].key;
+    fail("an earlier operation on " + service + "/" + id + " goes on");
 }
 
 }  // namespace rollcall::streaming

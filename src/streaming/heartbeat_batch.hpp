@@ -23,16 +23,19 @@ namespace rollcall::streaming {
 /// What a provider registered and has not deregistered, as it was last described.
 ///
 /// Thread safety: all members from any thread.
+///
+/// It stays what is stored because registrations and deregistrations of one instance take its lane
+/// and tell of their outcome while they have it.
 class OwnInstances {
 public:
+    using Key = std::pair<std::string, std::string>;  ///< Service and id.
+
     void put(ServiceInstance const& validated);
     void describe(std::string const& service, std::string const& id, Metadata const& metadata);
     void erase(std::string const& service, std::string const& id);
     std::optional<ServiceInstance> find(std::string const& service, std::string const& id) const;
 
 private:
-    using Key = std::pair<std::string, std::string>;
-
     mutable std::mutex mutex_;
     std::map<Key, ServiceInstance> instances_;  // Guarded by the mutex.
 };
@@ -50,14 +53,17 @@ public:
     void prepare(std::span<ServiceInstance const> instances);
     std::span<HeartbeatCall const> calls() const noexcept { return calls_; }
 
-    /// Takes what the scripts answered. Returns those that are gone and to be registered again:
-    /// failed, until `reregistered` takes the answers for some of them, from the one at `first` on.
-    std::vector<ServiceInstance> take(std::span<Result<HeartbeatReply> const> replies,
-                                      bool reregister);
-    /// Returns those that were deregistered meanwhile: they have to go again.
-    std::vector<ServiceInstance> reregistered(std::size_t first,
-                                              std::span<ServiceInstance const> instances,
-                                              std::span<Result<Written> const> outcomes);
+    /// Takes what the scripts answered. Returns which are gone and to be registered again: failed,
+    /// until `reregistered` takes the answer.
+    std::vector<OwnInstances::Key> take(std::span<Result<HeartbeatReply> const> replies,
+                                        bool reregister);
+    /// The one at `index` as it is described now; none if it was deregistered meanwhile. In its
+    /// lane, as is the next.
+    std::optional<ServiceInstance> to_register(std::size_t index);
+    void reregistered(std::size_t index, ServiceInstance const& stored,
+                      Result<Written> const& outcome);
+    /// It was not asked for.
+    void not_reregistered(std::size_t index);
 
     std::vector<HeartbeatResult> results() && { return std::move(results_); }
 
@@ -84,8 +90,12 @@ private:
     std::vector<std::vector<Beating>> beating_;  // One for each entry of each call.
     /// The call that takes further entries of a service and mode, and the bytes it holds already.
     std::map<std::pair<std::string, bool>, std::pair<std::size_t, std::size_t>> open_;
-    std::size_t described_ = 0;      // Bytes.
-    std::vector<std::size_t> lost_;  // Positions of those to be registered again.
+    std::size_t described_ = 0;  // Bytes.
+    struct Lost {
+        OwnInstances::Key key = {};
+        Beating const* beating = nullptr;
+    };
+    std::vector<Lost> lost_;  // Those to be registered again.
     std::vector<HeartbeatResult> results_;
 };
 

@@ -6,7 +6,9 @@
 #include <stdexcept>
 #include <utility>
 
+#include "registry/lanes.hpp"
 #include "registry/outcome.hpp"
+#include "registry/script_calls.hpp"
 #include "registry/sweeper.hpp"
 #include "streaming/event_text.hpp"
 #include "streaming/heartbeat_batch.hpp"
@@ -43,32 +45,86 @@ std::shared_ptr<LayoutPort> port_of(std::shared_ptr<redis::ClientCore> core,
 
 bool has_passed(Deadline deadline) { return std::chrono::steady_clock::now() >= deadline; }
 
-Task<void> register_again(RegistryLuaScriptExecutor const& scripts, HeartbeatBatch& batch,
-                          std::vector<ServiceInstance> const& lost, Deadline deadline) {
-    std::span const all{lost};
-    for (std::size_t done = 0; done < all.size() && !has_passed(deadline);) {
-        auto const some = all.subspan(done, std::min(registrations_per_round, all.size() - done));
-        std::vector<RegisterCall> calls;
-        calls.reserve(some.size());
-        for (auto const& instance : some) calls.push_back(register_call(instance));
-        auto const outcomes = co_await scripts.execute_register(calls, deadline);
-        for (auto const& unwanted : batch.reregistered(done, some, outcomes)) {
-            DeregisterCall call;
-            call.service = unwanted.service_name;
-            call.id = unwanted.instance_id;
-            call.event_tail = event_tail(call.service, call.id, &unwanted);
-            (void)co_await scripts.execute_deregister(call, deadline);
+using Lanes = rollcall::Lanes<OwnInstances::Key>;
+
+Failure held_up(std::string_view what, OwnInstances::Key const& key) {
+    return {errc::timeout,
+            subject(what, key.first, key.second) + ": an earlier operation on it goes on"};
+}
+
+/// Registrations of instances that a batch found gone, each with the lane of its instance.
+class Registrations {
+public:
+    explicit Registrations(HeartbeatBatch& batch) : batch_(batch) {}
+
+    void add(std::size_t index, Lanes::Pass pass) {
+        auto instance = batch_.to_register(index);
+        if (!instance) return;
+        calls_.push_back(register_call(*instance));
+        held_.push_back({std::move(pass), index, *std::move(instance)});
+    }
+
+    Task<void> send(RegistryLuaScriptExecutor const& scripts, Deadline deadline) {
+        if (calls_.empty()) co_return;
+        auto const outcomes = co_await scripts.execute_register(calls_, deadline);
+        for (std::size_t i = 0; i < held_.size(); ++i) {
+            batch_.reregistered(held_[i].index, held_[i].instance, outcomes[i]);
         }
-        done += some.size();
+    }
+
+private:
+    struct Held {
+        Lanes::Pass pass;
+        std::size_t index;
+        ServiceInstance instance;
+    };
+
+    HeartbeatBatch& batch_;
+    std::vector<RegisterCall> calls_;
+    std::vector<Held> held_;  // One for each call.
+};
+
+Task<void> register_one(RegistryLuaScriptExecutor const& scripts, Lanes& lanes,
+                        HeartbeatBatch& batch, OwnInstances::Key key, std::size_t index,
+                        Deadline deadline) {
+    auto pass = co_await lanes.enter(std::move(key), deadline);
+    if (!pass) {
+        batch.not_reregistered(index);
+        co_return;
+    }
+    Registrations one{batch};
+    one.add(index, *std::move(pass));
+    co_await one.send(scripts, deadline);
+}
+
+Task<void> register_again(RegistryLuaScriptExecutor const& scripts, Lanes& lanes,
+                          HeartbeatBatch& batch, std::span<OwnInstances::Key const> lost,
+                          Deadline deadline) {
+    // One that has to wait holds nothing meanwhile, so that nobody waits for it.
+    std::vector<std::size_t> busy;
+    for (std::size_t done = 0; done < lost.size() && !has_passed(deadline);) {
+        auto const end = done + std::min(registrations_per_round, lost.size() - done);
+        Registrations some{batch};
+        for (; done < end; ++done) {
+            if (auto pass = lanes.try_enter(lost[done])) {
+                some.add(done, *std::move(pass));
+            } else {
+                busy.push_back(done);
+            }
+        }
+        co_await some.send(scripts, deadline);
+    }
+    for (auto const index : busy) {
+        co_await register_one(scripts, lanes, batch, lost[index], index, deadline);
     }
 }
 
 /// Heartbeats, then registrations of what they found gone.
-Task<Result<void>> beat(RegistryLuaScriptExecutor const& scripts, HeartbeatBatch& batch,
-                        bool reregister, Deadline deadline) {
+Task<Result<void>> beat(RegistryLuaScriptExecutor const& scripts, Lanes& lanes,
+                        HeartbeatBatch& batch, bool reregister, Deadline deadline) {
     auto const replies = co_await scripts.execute_heartbeat_update(batch.calls(), deadline);
     auto const lost = batch.take(replies, reregister);
-    co_await register_again(scripts, batch, lost, deadline);
+    co_await register_again(scripts, lanes, batch, lost, deadline);
     co_return Result<void>{};
 }
 
@@ -91,6 +147,8 @@ struct RedisServiceProvider::Impl {
     Result<ChangeResult> remove(ServiceInstance const& instance);
     std::optional<ServiceInstance> farewell(ServiceInstance const& instance,
                                             InstanceNames const& names) const;
+    Task<Result<Written>> store(ServiceInstance const& stored, Deadline deadline);
+    Task<Result<Written>> withdraw(DeregisterCall const& call, Deadline deadline);
     std::vector<HeartbeatResult> beats(std::span<ServiceInstance const> instances);
     std::unique_ptr<Sweeper> started_sweeper() const;
     void start();
@@ -102,6 +160,7 @@ struct RedisServiceProvider::Impl {
     std::shared_ptr<HeartbeatStateManager> states;
     std::shared_ptr<LayoutPort> port;
     OwnInstances own;
+    Lanes lanes;  // On the I/O thread only.
     std::atomic<bool> running = false;
 
     std::mutex lifecycle;              // Guards what is below. Nothing waits while it is held.
@@ -111,13 +170,38 @@ struct RedisServiceProvider::Impl {
 Result<ChangeResult> RedisServiceProvider::Impl::add(ServiceInstance const& instance) {
     require_running();
     auto const stored = InstanceEntryCodec::validated(instance);
-    auto const call = register_call(stored);
-    auto const written =
-        core->run([&] { return scripts.execute_register(call, core->deadline()); });
+    auto const deadline = core->deadline();
+    auto const written = core->run([&] { return store(stored, deadline); });
     if (written.has_error()) return written.error();
-    own.put(stored);
-    states->mark_registered(stored.service_name, stored.instance_id, stored.metadata, now());
     return ChangeResult{written->existed, written->announced, stored.instance_id};
+}
+
+Task<Result<Written>> RedisServiceProvider::Impl::store(ServiceInstance const& stored,
+                                                        Deadline deadline) {
+    OwnInstances::Key const key{stored.service_name, stored.instance_id};
+    auto const pass = co_await lanes.enter(key, deadline);
+    if (!pass) co_return held_up("register", key);
+    auto const call = register_call(stored);
+    auto written = co_await scripts.execute_register(call, deadline);
+    if (written.has_value()) {
+        own.put(stored);
+        states->mark_registered(stored.service_name, stored.instance_id, stored.metadata, now());
+    } else if (is_unanswered(written.error()) && own.find(key.first, key.second)) {
+        own.put(stored);  // It may be what is stored, and what is lost later.
+    }
+    co_return written;
+}
+
+Task<Result<Written>> RedisServiceProvider::Impl::withdraw(DeregisterCall const& call,
+                                                           Deadline deadline) {
+    OwnInstances::Key const key{call.service, call.id};
+    auto const pass = co_await lanes.enter(key, deadline);
+    if (!pass) co_return held_up("deregister", key);
+    // Also what was registered while this waited.
+    own.erase(call.service, call.id);
+    auto written = co_await scripts.execute_deregister(call, deadline);
+    if (written.has_value()) states->forget(call.service, call.id);
+    co_return written;
 }
 
 /// What subscribers are told of an instance that is removed. Names are enough to remove it: lists
@@ -145,10 +229,9 @@ Result<ChangeResult> RedisServiceProvider::Impl::remove(ServiceInstance const& i
     call.event_tail = event_tail(call.service, call.id, told ? &*told : nullptr);
     // Whatever comes of the call, no later heartbeat registers it again.
     own.erase(call.service, call.id);
-    auto const written =
-        core->run([&] { return scripts.execute_deregister(call, core->deadline()); });
+    auto const deadline = core->deadline();
+    auto const written = core->run([&] { return withdraw(call, deadline); });
     if (written.has_error()) return written.error();
-    states->forget(call.service, call.id);
     return ChangeResult{written->existed, written->announced, call.id};
 }
 
@@ -169,8 +252,8 @@ std::vector<HeartbeatResult> RedisServiceProvider::Impl::beats(
         HeartbeatBatch batch{*states, own, core->log(), now()};
         batch.prepare(instances.subspan(results.size()));
         if (!batch.calls().empty()) {
-            auto const sent =
-                core->run([&] { return beat(scripts, batch, config.auto_reregister, deadline); });
+            auto const sent = core->run(
+                [&] { return beat(scripts, lanes, batch, config.auto_reregister, deadline); });
             if (sent.has_error()) {
                 core->log().write(LogLevel::warning, "heartbeat", sent.error().detail());
             }

@@ -71,7 +71,8 @@ public:
 /// a batch share one request timeout: what it leaves no time for fails.
 /// Errors: `std::logic_error` from registration and deregistration while not running;
 /// `std::invalid_argument` at construction for what `validate` refuses of the configurations.
-/// Thread safety: all members, from any thread.
+/// Thread safety: all members, from any thread. Registrations and deregistrations of one instance,
+/// those of a heartbeat included, are carried out one after the other, in the order of the calls.
 /// Starting and stopping may also be done in the client's log callback, where a stop ends the
 /// housekeeping without waiting for its end.
 /// Lifetime: keeps what it needs of the client alive. Destroying it stops it.

@@ -6,8 +6,8 @@
 
 #include "cosky/discovery_redis_scripts.hpp"
 #include "cosky/renewal_round.hpp"
-#include "integration/cosky/detour.hpp"
 #include "integration/cosky/fixture.hpp"
+#include "integration/redis/detour.hpp"
 
 namespace rollcall::cosky::test {
 namespace {

@@ -1,11 +1,11 @@
-#include "cosky/lanes.hpp"
+#include "registry/lanes.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <gtest/gtest.h>
 #include <string>
 
-namespace rollcall::cosky {
+namespace rollcall {
 namespace {
 
 using namespace std::chrono_literals;
@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 class LanesTest : public testing::Test {
 protected:
     /// Enters and leaves, and notes its name or, without a pass, that in brackets.
-    static Task<void> pass_through(Lanes& lanes, NamespacedInstanceId id, std::string name,
+    static Task<void> pass_through(Lanes<std::string>& lanes, std::string id, std::string name,
                                    Deadline deadline, std::string& order) {
         auto const pass = co_await lanes.enter(id, deadline);
         order += pass ? name : "(" + name + ")";
@@ -24,9 +24,9 @@ protected:
         io.poll();
     }
 
-    NamespacedInstanceId const id{"n", "s@http#h#80"};
+    std::string const id = "n/s";
     asio::io_context io;
-    Lanes lanes;
+    Lanes<std::string> lanes;
     std::string order;
 };
 
@@ -37,7 +37,7 @@ TEST_F(LanesTest, ArePassedInTheOrderOfComing) {
         for (auto const* name : {"a", "b", "c"}) start(name);
         EXPECT_EQ(order, "");
         EXPECT_FALSE(lanes.try_enter(id));
-        EXPECT_TRUE(lanes.try_enter({"n", "other"}));
+        EXPECT_TRUE(lanes.try_enter("other"));
     }
     EXPECT_FALSE(lanes.try_enter(id)) << "it is handed over before anybody else can take it";
     io.run();
@@ -72,4 +72,4 @@ TEST_F(LanesTest, AWaitThatIsAbandonedLeavesNothingBehind) {
 }
 
 }  // namespace
-}  // namespace rollcall::cosky
+}  // namespace rollcall
