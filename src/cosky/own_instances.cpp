@@ -46,12 +46,12 @@ OwnInstances::Operation OwnInstances::removal(NamespacedInstanceId const& id) {
     return begin(id, {true, false});
 }
 
-bool OwnInstances::keep(Operation const& operation, Instance instance) {
+bool OwnInstances::keep(Operation const& operation, Instance instance, Time now) {
     std::lock_guard const lock{mutex_};
     auto const& [id, under_way] = *operation.at_;
     if (under_way.withdrawn) return false;
     if (instance->ephemeral) {
-        instances_.insert_or_assign(id, Kept{std::move(instance), ++last_});
+        instances_.insert_or_assign(id, Kept{std::move(instance), ++last_, false, false, now});
     } else {
         instances_.erase(id);
     }
@@ -106,6 +106,16 @@ void OwnInstances::settle(Entry const& entry, ServiceInstance const& stored) {
     kept.instance = std::make_shared<ServiceInstance const>(std::move(described));
     kept.unsure = false;
     kept.perhaps_persistent = false;
+}
+
+std::chrono::milliseconds OwnInstances::pause(NamespacedInstanceId const& id, Time now) {
+    std::lock_guard const lock{mutex_};
+    auto const at = instances_.find(id);
+    if (at == instances_.end()) return {};
+    auto& kept = at->second;
+    auto const pause = now - std::exchange(kept.called, now);
+    auto const longer = std::max(pause, std::exchange(kept.pause, pause));
+    return std::chrono::ceil<std::chrono::milliseconds>(longer);
 }
 
 std::optional<OwnInstances::Entry> OwnInstances::find(NamespacedInstanceId const& id) const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -34,6 +35,7 @@ class OwnInstances {
 
 public:
     using Instance = std::shared_ptr<ServiceInstance const>;
+    using Time = std::chrono::steady_clock::time_point;
 
     struct Entry {
         NamespacedInstanceId id = {};
@@ -74,7 +76,7 @@ public:
 
     /// The registration, or that of the renewal, was answered with success: an ephemeral instance
     /// is kept from now on, a persistent one no more. False: it was withdrawn.
-    bool keep(Operation const& operation, Instance instance);
+    bool keep(Operation const& operation, Instance instance, Time now);
     /// It was not answered. What is kept already may have been replaced.
     void doubt(Operation const& operation, Instance instance);
 
@@ -87,6 +89,10 @@ public:
     /// What a read found stored of it. Ignored when it was registered anew meanwhile.
     void settle(Entry const& entry, ServiceInstance const& stored);
 
+    /// A single renewal is called: the longer of the last two pauses between such calls, the first
+    /// of them since the registration. Zero for what is not kept.
+    std::chrono::milliseconds pause(NamespacedInstanceId const& id, Time now);
+
     std::optional<Entry> find(NamespacedInstanceId const& id) const;
     /// Ordered by id, those from `first` on before the others.
     std::vector<Entry> all(NamespacedInstanceId const& first = {}) const;
@@ -97,6 +103,8 @@ private:
         std::uint64_t since = 0;
         bool unsure = false;
         bool perhaps_persistent = false;
+        Time called = {};  // The registration, or the last single renewal.
+        Time::duration pause = Time::duration::zero();  // Before that call.
     };
     using Instances = std::map<NamespacedInstanceId, Kept>;
 

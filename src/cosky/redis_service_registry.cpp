@@ -134,7 +134,7 @@ Task<Result<bool>> RedisServiceRegistry::Impl::put(OwnInstances::Operation const
         if (is_unanswered(written.error())) own.doubt(operation, std::move(stored));
         co_return written.error();
     }
-    co_return own.keep(operation, std::move(stored));
+    co_return own.keep(operation, std::move(stored), std::chrono::steady_clock::now());
 }
 
 Task<Result<bool>> RedisServiceRegistry::Impl::store(RegisterCall call, Deadline deadline) {
@@ -227,8 +227,10 @@ Result<bool> RedisServiceRegistry::Impl::renew(std::string_view ns,
     call.ns = ns;
     call.ids.push_back({stored.service_name, stored.instance_id});
     call.lease = lease;
-    call.tolerance = renewal_tolerance(lease);
-    auto const operation = own.renewal({call.ns, stored.instance_id});
+    NamespacedInstanceId const id{call.ns, stored.instance_id};
+    auto const pause = own.pause(id, std::chrono::steady_clock::now());
+    call.tolerance = single_renewal_tolerance(lease, pause);
+    auto const operation = own.renewal(id);
     return core->run(
         [&] { return prolong(operation, std::move(call), std::move(stored), deadline); });
 }

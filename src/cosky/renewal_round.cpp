@@ -127,6 +127,7 @@ void RenewalRound::add(Batch& batch, Entries entries, std::size_t i, Lanes::Pass
 Task<void> RenewalRound::send(Batch& batch, Renewals& renewals, Deadline deadline) {
     if (batch.calls.empty()) co_return;
     auto const outcomes = co_await scripts_.registry_register(batch.calls, deadline);
+    auto const now = std::chrono::steady_clock::now();
     for (std::size_t c = 0; c < outcomes.size(); ++c) {
         auto const& held = batch.held[c];
         auto& renewal = renewals[held.entry];
@@ -136,7 +137,7 @@ Task<void> RenewalRound::send(Batch& batch, Renewals& renewals, Deadline deadlin
             if (is_unanswered(failure)) own_.doubt(held.operation, std::move(stored));
             renewal = Renewal::failed;
             log_failure(failure.detail());
-        } else if (!own_.keep(held.operation, std::move(stored))) {
+        } else if (!own_.keep(held.operation, std::move(stored), now)) {
             renewal = Renewal::removed;
         }
     }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "rollcall/cosky/config.hpp"
+
 namespace rollcall::cosky {
 
 /// A renewal is published when what readers last heard of the lease ends within this time. `ttl` is
@@ -24,10 +26,11 @@ constexpr std::chrono::seconds renewal_tolerance(std::chrono::seconds ttl,
     return std::max(seconds{5}, std::min(ttl - seconds{1}, two_rounds));
 }
 
-/// The same for a caller that renews when it likes: as the next renewal may come at any time within
-/// the lease, each is published that comes a second or more after another.
-constexpr std::chrono::seconds renewal_tolerance(std::chrono::seconds ttl) noexcept {
-    return renewal_tolerance(ttl, ttl);
+/// The same for a renewal outside of rounds, whose caller has lately let `pause` pass between two:
+/// that is the period as far as anybody knows, and at least the usual one.
+constexpr std::chrono::seconds single_renewal_tolerance(std::chrono::seconds ttl,
+                                                        std::chrono::milliseconds pause) noexcept {
+    return renewal_tolerance(ttl, std::max(pause, RenewProperties{}.period));
 }
 
 }  // namespace rollcall::cosky

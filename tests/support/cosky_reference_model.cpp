@@ -33,6 +33,9 @@ long long tolerance_of(long long lease, long long period) {
     return std::max(5LL, std::min(lease - 1, 2 * period + 2));
 }
 
+// The period that a renewal outside a round reckons with.
+constexpr long long usual_period = 10;
+
 /// A Java int: an optional sign and digits, within 32 bits.
 std::optional<int> java_int(std::string const& text) {
     auto const digits = text.substr(text.starts_with('+') || text.starts_with('-') ? 1 : 0);
@@ -169,8 +172,7 @@ ReferenceModel::Told ReferenceModel::renew(std::size_t process, ServiceInstance 
     if (!instance.ephemeral) return false;
     auto& self = processes_.at(process);
     auto const& id = instance.instance_id;
-    // Of a renewal outside a round nobody knows when the next one comes.
-    auto const lease = renew_hash(instance, self.lease, tolerance_of(self.lease, self.lease));
+    auto const lease = renew_hash(instance, self.lease, tolerance_of(self.lease, usual_period));
     if (lease == Lease::renewed) return true;
     if (lease == Lease::wrong_type) return {};
     if (lease == Lease::persistent && !self.reclaim_persistent) {

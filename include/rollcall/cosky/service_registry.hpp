@@ -70,8 +70,10 @@ public:
                             std::string_view instance_id, std::error_code& error) = 0;
 
     /// Renews one ephemeral instance, and registers it again if it is gone: as it was last
-    /// described when it was registered here, else as given. False: it is persistent (then Redis is
-    /// not asked), was made so and is left so, or was deregistered meanwhile.
+    /// described when it was registered here, else as given. Published so early that readers hear
+    /// of it in time when the next call follows after a pause like the last two, or of 10 s, which
+    /// is also reckoned with for what was not registered here. False: it is persistent (then Redis
+    /// is not asked), was made so and is left so, or was deregistered meanwhile.
     virtual bool renew(std::string_view ns, ServiceInstance const& instance) = 0;
     virtual bool renew(std::string_view ns, ServiceInstance const& instance,
                        std::error_code& error) = 0;

@@ -299,7 +299,7 @@ protected:
         for (int i = 0; i < count; ++i) {
             auto const instance = validated(an_instance("order", 1'000 + i));
             auto const operation = own.registration({ns, instance.instance_id});
-            own.keep(operation, std::make_shared<ServiceInstance const>(instance));
+            own.keep(operation, std::make_shared<ServiceInstance const>(instance), {});
         }
     }
     rollcall::test::Core core(std::string url, std::chrono::milliseconds timeout) {

@@ -405,16 +405,6 @@ TEST_F(Renewing, MayBeStoppedAndStartedInALogCallback) {
     EXPECT_TRUE(eventually([&] { return ttl(id) > 0; }));
 }
 
-TEST_F(Renewing, Defect1_ARenewalOfWhoeverAsksForOneIsPublishedInTime) {
-    RedisServiceRegistry lasting{client};
-    lasting.register_instance(ns, an_instance("order"));
-    redis().must(
-        {"HSET", key(id), "__last_renew_pub_ttl_at", std::to_string(redis_seconds() + 24)});
-    heard();
-    EXPECT_TRUE(lasting.renew(ns, an_instance("order")));
-    EXPECT_THAT(heard(), testing::ElementsAre("svc_itc:" + id + " ← renew"));
-}
-
 TEST_F(Renewing, KeepsAliveAndBringsBack) {
     RenewInstanceService service{registry, every(50ms)};
     service.start();

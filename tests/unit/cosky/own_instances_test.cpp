@@ -76,7 +76,7 @@ private:
         over_ = true;
     }
     void keep(World& world) {
-        world.own.keep(*operation_, instance_);
+        world.own.keep(*operation_, instance_, {});
         leave(world);
     }
     void execute(World& world, bool by_user) {
@@ -257,7 +257,7 @@ void play(std::vector<std::string> const& kinds, std::function<int(int)> const& 
     world.stored = *described("first");
     {
         auto const first = world.own.registration(id);
-        world.own.keep(first, described("first"));
+        world.own.keep(first, described("first"), {});
     }
     std::vector<Actor> actors;
     for (auto const& kind : kinds) actors.emplace_back(kind, static_cast<int>(actors.size()));
@@ -306,7 +306,7 @@ protected:
     void keep(std::string port, std::string version) {
         NamespacedInstanceId const one{"n", "s@http#h#" + port};
         auto const operation = own.registration(one);
-        EXPECT_TRUE(own.keep(operation, described(std::move(version))));
+        EXPECT_TRUE(own.keep(operation, described(std::move(version)), {}));
     }
 
     OwnInstances own;
@@ -358,6 +358,19 @@ TEST_F(OwnInstancesTest, WhatWasReadBeforeANewerRegistrationIsIgnored) {
     EXPECT_EQ(own.find(id)->instance->metadata.at("v"), "2");
     own.erase(*older);
     EXPECT_TRUE(own.find(id));
+}
+
+TEST_F(OwnInstancesTest, KnowsTheLongerOfTheLastTwoPausesOfASingleRenewal) {
+    using namespace std::chrono_literals;
+    OwnInstances::Time const start{};
+    EXPECT_EQ(own.pause(id, start + 5s), 0s) << "not kept";
+    keep("80", "1");
+    EXPECT_EQ(own.pause(id, start + 7s), 7s) << "since the registration";
+    EXPECT_EQ(own.pause(id, start + 10s), 7s);
+    EXPECT_EQ(own.pause(id, start + 14s), 4s);
+    EXPECT_EQ(own.pause(id, start + 39s), 25s);
+    keep("80", "2");
+    EXPECT_EQ(own.pause(id, start + 1s), 1s) << "readers heard of the registration";
 }
 
 TEST_F(OwnInstancesTest, ListsThemFromOneOn) {

@@ -3,9 +3,12 @@
 #include <boost/json/serialize.hpp>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <gtest/gtest.h>
 #include <optional>
+#include <string>
 
+#include "cosky/own_instances.hpp"
 #include "support/vectors.hpp"
 
 namespace rollcall::cosky {
@@ -19,8 +22,13 @@ using test::rows;
 /// heard. All clocks are one, in ms.
 class Renewals {
 public:
+    /// What a registration or renewal at a moment of time gives for the renewals from then on.
+    using Tolerance = std::function<seconds(std::int64_t now, bool registered)>;
+
+    Renewals(seconds ttl, milliseconds period, Tolerance tolerance)
+        : ttl_(ttl.count()), period_(period.count()), tolerance_(std::move(tolerance)) {}
     Renewals(seconds ttl, milliseconds period, seconds tolerance)
-        : ttl_(ttl.count()), period_(period.count()), tolerance_(tolerance.count()) {}
+        : Renewals(ttl, period, [tolerance](std::int64_t, bool) { return tolerance; }) {}
 
     /// Whether the reader hides the instance at any time, when it is registered at `registered`,
     /// renewed first at `first`, and round `missed` is left out.
@@ -28,6 +36,7 @@ public:
         expires_ = registered + ttl_ * 1'000;
         heard_ = registered / 1'000 + ttl_;
         last_.reset();
+        tolerance_(registered, true);
         for (int round = 0; round < 30; ++round) {
             if (round == missed) continue;
             auto const now = first + round * period_;
@@ -43,14 +52,14 @@ private:
         expires_ = now + ttl_ * 1'000;
         auto const second = now / 1'000;
         if (!last_) last_ = second + left;
-        if (second <= *last_ - tolerance_) return;
+        if (second <= *last_ - tolerance_(now, false).count()) return;
         last_ = second + ttl_;
         heard_ = second + ttl_;
     }
 
     std::int64_t ttl_;
     std::int64_t period_;
-    std::int64_t tolerance_;
+    Tolerance tolerance_;
     std::int64_t expires_ = 0;
     std::int64_t heard_ = 0;
     std::optional<std::int64_t> last_;
@@ -95,14 +104,29 @@ TEST(RenewalTolerance, Defect1_NoReaderHidesAHealthyInstanceEvenWhenARoundIsMiss
     }
 }
 
-TEST(RenewalTolerance, Defect1_ACallerThatRenewsWhenItLikesIsHeardOf) {
+/// As a registry reckons for renewals one by one.
+seconds single_tolerance(OwnInstances& own, seconds ttl, std::int64_t now, bool registered) {
+    NamespacedInstanceId const id{"n", "s@http#h#80"};
+    OwnInstances::Time const moment{milliseconds{now}};
+    if (!registered) return single_renewal_tolerance(ttl, own.pause(id, moment));
+    auto const operation = own.registration(id);
+    own.keep(operation, std::make_shared<ServiceInstance const>(), moment);
+    return seconds{0};
+}
+
+TEST(RenewalTolerance, Defect1_NorWhoseCallerRenewsItOneByOneAtAnyPeriod) {
     seconds const ttl{60};
-    for (int const period : {1, 7, 13, 20, 25, 31, 45, 58}) {
-        Renewals const ours{ttl, seconds{period}, renewal_tolerance(ttl)};
-        EXPECT_FALSE(ever_hidden(ours, seconds{period}, false)) << period;
+    for (seconds const period : {seconds{3}, seconds{10}, seconds{18}, seconds{25}, seconds{40}}) {
+        SCOPED_TRACE(period.count());
+        OwnInstances own;
+        Renewals const ours{ttl, period, [&own, ttl](std::int64_t now, bool registered) {
+                                return single_tolerance(own, ttl, now, registered);
+                            }};
+        EXPECT_FALSE(ever_hidden(ours, period, false));
     }
-    Renewals const for_another_period{ttl, seconds{25}, renewal_tolerance(ttl, seconds{10})};
-    EXPECT_TRUE(ever_hidden(for_another_period, seconds{25}, false)) << "so that this test sees it";
+    // As if each caller had the usual period, so that it is seen that this test sees it.
+    Renewals const usual{ttl, seconds{40}, single_renewal_tolerance(ttl, seconds{10})};
+    EXPECT_TRUE(ever_hidden(usual, seconds{40}, false));
 }
 
 }  // namespace
