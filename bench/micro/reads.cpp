@@ -6,12 +6,12 @@
 #include <atomic>
 #include <benchmark/benchmark.h>
 #include <chrono>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <shared_mutex>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -109,13 +109,10 @@ public:
         if (a_second == 0) return;
         auto const pause = std::chrono::nanoseconds{std::chrono::seconds{1}} / a_second;
         thread_ = std::jthread{[pause, change](std::stop_token const& stop) mutable {
-            std::mutex mutex;
-            std::condition_variable_any end;
-            std::unique_lock lock{mutex};
             auto next = std::chrono::steady_clock::now();
-            while (!end.wait_until(lock, stop, next += pause, [] { return false; }) &&
-                   !stop.stop_requested()) {
+            while (!stop.stop_requested()) {
                 change();
+                std::this_thread::sleep_until(next += pause);
             }
         }};
     }
