@@ -1,47 +1,12 @@
 #include "redis/session.hpp"
 
-#include <boost/asio/associated_cancellation_slot.hpp>
-#include <boost/asio/deferred.hpp>
 #include <utility>
 
-#include "redis/session_impl.hpp"
+#include "redis/link.hpp"
+#include "redis/submit.hpp"
 
 namespace rollcall::redis {
 namespace {
-
-/// Puts an operation into the pipeline; it resumes the coroutine that waits for it.
-class Submit {
-public:
-    using executor_type = asio::io_context::executor_type;
-
-    Submit(executor_type executor, Pipeline& pipeline, Operation& operation)
-        : executor_(std::move(executor)), pipeline_(&pipeline), operation_(&operation) {}
-
-    executor_type get_executor() const noexcept { return executor_; }
-
-    template <class Handler>
-    void operator()(Handler&& handler) {
-        operation_->resume = std::forward<Handler>(handler);
-        // Of the erased handler: erasing takes over the slot of the original.
-        auto slot = asio::get_associated_cancellation_slot(operation_->resume);
-        if (slot.is_connected()) {
-            slot.assign([pipeline = pipeline_, operation = operation_](asio::cancellation_type) {
-                pipeline->cancel(*operation);
-            });
-        }
-        pipeline_->submit(*operation_);
-    }
-
-private:
-    executor_type executor_;
-    Pipeline* pipeline_;
-    Operation* operation_;
-};
-
-auto submit(asio::io_context& io, Pipeline& pipeline, Operation& operation) {
-    return asio::async_initiate<asio::deferred_t const, void()>(
-        Submit{io.get_executor(), pipeline, operation}, asio::deferred);
-}
 
 /// The script calls of `request` that Redis answered with exactly NOSCRIPT: not executed.
 std::vector<std::size_t> not_executed(Request const& request, Response const& response) {
@@ -57,24 +22,24 @@ std::vector<std::size_t> not_executed(Request const& request, Response const& re
 }  // namespace
 
 Session::Session(asio::io_context& io, SessionOptions options, Log log)
-    : impl_(std::make_unique<Impl>(io, std::move(options), std::move(log))) {}
+    : link_(std::make_unique<Link>(io, std::move(options), std::move(log), LinkRole{}, nullptr)) {}
 
 Session::~Session() = default;
 
-void Session::start() { impl_->start(); }
+void Session::start() { link_->start(); }
 
-void Session::stop() { impl_->stop(); }
+void Session::stop() { link_->stop(); }
 
-bool Session::connected() const noexcept { return impl_->pipeline.is_open(); }
+bool Session::connected() const noexcept { return link_->connected(); }
 
-std::string const& Session::last_error() const noexcept { return impl_->last_error; }
+std::string const& Session::last_error() const noexcept { return link_->last_error(); }
 
-std::string Session::local_address() const { return impl_->local_address(); }
+std::string Session::local_address() const { return link_->local_address(); }
 
 Task<Result<void>> Session::exec(Request const& request, Response& response, Deadline deadline,
                                  bool idempotent) {
     Operation operation{request, response, deadline, idempotent};
-    co_await submit(impl_->io, impl_->pipeline, operation);
+    co_await submit(link_->io(), link_->pipeline(), operation);
     if (operation.failure) co_return *std::move(operation.failure);
 
     auto const missing = not_executed(request, response);
@@ -88,7 +53,7 @@ Task<Result<void>> Session::exec(Request const& request, Response& response, Dea
     }
     Response replies;
     Operation repeated{again, replies, deadline, idempotent};
-    co_await submit(impl_->io, impl_->pipeline, repeated);
+    co_await submit(link_->io(), link_->pipeline(), repeated);
     if (repeated.failure) co_return *std::move(repeated.failure);
     response.replace(positions, std::move(replies));
     co_return Result<void>{};

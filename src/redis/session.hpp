@@ -15,6 +15,8 @@
 
 namespace rollcall::redis {
 
+class Link;
+
 struct SessionOptions {
     Url url = {};
     std::string client_name = "rollcall";
@@ -60,8 +62,7 @@ public:
     std::string local_address() const;
 
 private:
-    struct Impl;
-    std::unique_ptr<Impl> impl_;
+    std::unique_ptr<Link> link_;
 };
 
 /// What an error reply means: NOAUTH, WRONGPASS, NOPERM → `access_denied`; LOADING, MISCONF,
