@@ -20,6 +20,7 @@ constexpr std::size_t largest_hello = 2 * read_step;  // A second read may bring
 constexpr auto no_hello = "connected, but no answer to HELLO";
 constexpr milliseconds longest_pause{1'000};
 constexpr milliseconds shortest_pause{20};
+constexpr milliseconds longest_delay{50};  // Of a timer, in a process that gets its time.
 
 boost::redis::any_adapter adapt(Response& response) {
     using Event = boost::redis::any_adapter::parse_event;
@@ -113,12 +114,27 @@ Task<void> Link::connect_for_ever() {
 void Link::begin_attempt() {
     phase_ = Phase::connecting;
     was_connected_ = false;
+    silent_since_.reset();
+    attempt_end_ = after(options_.connect_limit);
     if (!hello_sent_) send_hello();
-    clock_.expires_after(options_.connect_limit);
+    watch_attempt();
+}
+
+void Link::watch_attempt() {
+    // Asio does not tell when the connection is made, only afterwards that it is.
+    clock_.expires_at(std::min(attempt_end_, after(options_.login_limit / 5)));
     clock_.async_wait([this](error_code error) {
-        if (!error && phase_ == Phase::connecting)
-            abandon(silent_peer() ? no_hello : "no answer in time");
+        if (!error && phase_ == Phase::connecting) on_watch_attempt();
     });
+}
+
+void Link::on_watch_attempt() {
+    auto const now = std::chrono::steady_clock::now();
+    bool const silent = silent_peer();
+    if (silent && !silent_since_) silent_since_ = now;
+    if (silent && now - *silent_since_ >= options_.login_limit) return abandon(no_hello);
+    if (now >= attempt_end_) return abandon(silent ? no_hello : "no answer in time");
+    watch_attempt();
 }
 
 void Link::end_attempt(error_code error) {
@@ -191,13 +207,16 @@ void Link::on_hello(error_code error) {
                      "connected" + role_.purpose + " to " + options_.url.to_string());
     heard_ = true;
     asked_at_.reset();
+    pardoned_ = false;
     pipeline_.open();
     watch();
     if (owner_) owner_->on_up();
 }
 
 void Link::watch() {
-    clock_.expires_after(options_.ping_interval);
+    next_look_ = after(options_.ping_interval);
+    if (asked_at_) next_look_ = std::min(next_look_, *asked_at_ + options_.patience);
+    clock_.expires_at(next_look_);
     clock_.async_wait([this](error_code error) {
         if (!error && phase_ == Phase::connected) on_watch();
     });
@@ -205,16 +224,25 @@ void Link::watch() {
 
 void Link::on_watch() {
     auto const now = std::chrono::steady_clock::now();
-    if (std::exchange(heard_, false)) {
+    if (heard_anything()) {
         asked_at_.reset();
+        pardoned_ = false;
     } else if (!asked_at_) {
         asked_at_ = now;
         if (!owner_ || !owner_->awaits_answer()) send_ping();
+    } else if (now - next_look_ > longest_delay && !std::exchange(pardoned_, true)) {
+        // We were held up, not the server: what it said meanwhile may not have been read yet.
+        asked_at_ = now;
     } else if (now - *asked_at_ >= options_.patience) {
-        abandon("the server is silent");
-        return;
+        return abandon("the server is silent");
     }
     watch();
+}
+
+bool Link::heard_anything() {
+    auto const unread = unread_bytes(connection_);
+    bool const more = std::exchange(unread_, unread) != unread;
+    return std::exchange(heard_, false) || more;
 }
 
 void Link::send_ping() {

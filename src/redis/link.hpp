@@ -79,6 +79,8 @@ private:
 
     Task<void> connect_for_ever();
     void begin_attempt();
+    void watch_attempt();
+    void on_watch_attempt();
     void end_attempt(boost::system::error_code error);
     /// Closes the pipeline, in either phase of a connection.
     void take_down(Phase next, std::string why);
@@ -88,6 +90,7 @@ private:
     void on_hello(boost::system::error_code error);
     void watch();
     void on_watch();
+    bool heard_anything();  ///< Since the last call.
     void send_ping();
     void set_no_delay();
     bool silent_peer() const;  ///< Connected now, and not yet logged in.
@@ -111,7 +114,9 @@ private:
     bool stopping_ = false;
     bool refused_ = false;  // The log-in, for a reason that waiting does not cure.
     bool turn_scheduled_ = false;
-    unsigned failures_ = 0;  // Attempts since the last success.
+    Deadline attempt_end_ = {};
+    std::optional<Deadline> silent_since_;  // Somebody took the connection and says nothing.
+    unsigned failures_ = 0;                 // Attempts since the last success.
     std::minstd_rand random_;
 
     Request hello_;
@@ -122,7 +127,10 @@ private:
     Response ping_reply_;
     bool ping_sent_ = false;
     bool heard_ = false;                // Anything since the last look.
+    std::size_t unread_ = 0;            // At the last look.
     std::optional<Deadline> asked_at_;  // When a sign of life was asked for and none came since.
+    Deadline next_look_ = {};
+    bool pardoned_ = false;  // Its time began anew once since a sign of life.
 };
 
 }  // namespace rollcall::redis

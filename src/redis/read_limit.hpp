@@ -31,4 +31,9 @@ inline void set_read_limit(Connection& connection, boost::redis::config config, 
     parts_of(connection).st_.mpx.set_config(config);
 }
 
+/// Bytes of the reply that is coming in.
+inline std::size_t unread_bytes(Connection& connection) {
+    return parts_of(connection).st_.mpx.get_read_buffer_size();
+}
+
 }  // namespace rollcall::redis

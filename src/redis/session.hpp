@@ -21,12 +21,16 @@ struct SessionOptions {
     Url url = {};
     std::string client_name = "rollcall";
     std::size_t max_in_flight = 1'000;
-    /// A connection on which nothing came in for so long is asked for a sign of life, and given up
-    /// when none comes within `patience`. A refused PING is one.
-    std::chrono::milliseconds ping_interval{1'000};
-    std::chrono::milliseconds patience{3'000};
+    /// A connection on which nothing came in for so long, at most twice, is asked for a sign of
+    /// life, and given up when none comes within `patience`. A refused PING is one, and so is a
+    /// part of a reply. The defaults notice a dead connection within a second; a Redis that does
+    /// not answer anybody for so long counts as dead.
+    std::chrono::milliseconds ping_interval{200};
+    std::chrono::milliseconds patience{500};
     /// For connecting and logging in together.
     std::chrono::milliseconds connect_limit{5'000};
+    /// For logging in, once there is somebody at the other end.
+    std::chrono::milliseconds login_limit{1'000};
 };
 
 /// The command connection to one Redis: made again for ever, with a deadline on every request.

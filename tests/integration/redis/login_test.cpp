@@ -176,6 +176,41 @@ TEST(Stranger, ThatStaysSilentIsToldFromNobody) {
         << outcome.error().detail();
 }
 
+TEST(Stranger, ThatStaysSilentHoldsUpOneAttemptForASecond) {
+    std::atomic<int> met = 0;
+    Stranger const stranger{[&met](int peer) {
+        ++met;
+        wait_for_end(peer);
+    }};
+    auto const core = connect_to(stranger.url());
+    EXPECT_TRUE(eventually([&] { return met >= 1; }));
+    // Of five seconds for connecting it would need ten.
+    EXPECT_TRUE(eventually([&] { return met >= 3; }, 2 * (1'200ms + 150ms) + 2s));
+}
+
+TEST(Stranger, WhoseAnswerComesBitByBitIsNotSilent) {
+    Stranger const stranger{[](int peer) {
+        char bytes[4'096];
+        if (::recv(peer, bytes, sizeof bytes, 0) <= 0) return;
+        ::send(peer, "+hello\r\n", 8, MSG_NOSIGNAL);
+        if (::recv(peer, bytes, sizeof bytes, 0) <= 0) return;
+        ::send(peer, "$50\r\n", 5, MSG_NOSIGNAL);
+        for (int i = 0; i < 50; ++i) {
+            ::usleep(20'000);
+            ::send(peer, "x", 1, MSG_NOSIGNAL);
+        }
+        ::send(peer, "\r\n", 2, MSG_NOSIGNAL);
+        wait_for_end(peer);
+    }};
+    redis::SessionOptions session;
+    session.ping_interval = 50ms;
+    session.patience = 150ms;
+    auto const core = connect_to(stranger.url(), {}, session);
+    auto const outcome = execute(*core, "GET", {"k"}, 5s, false);
+    ASSERT_TRUE(outcome) << outcome.error().detail();
+    EXPECT_EQ(outcome.value()[0].text(), std::string(50, 'x'));
+}
+
 TEST(Stranger, GetsNoMemoryBeforeTheLogIn) {
     std::atomic<std::size_t> most = 0;
     Stranger const stranger{[&most](int peer) {

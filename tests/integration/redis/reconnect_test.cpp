@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "fixture.hpp"
+#include "support/log_book.hpp"
 
 namespace rollcall::test {
 namespace {
@@ -141,6 +142,30 @@ TEST(Reconnect, GivesUpASilentServerAndFindsItAgain) {
     EXPECT_EQ(execute(*core, "PING", {}, 50ms).error().code(), errc::not_connected);
     server.signal(SIGCONT);
     EXPECT_TRUE(execute(*core, "PING", {}, 10s));
+}
+
+TEST(Reconnect, DeadConnectionIsNoticedWithinASecond) {
+    RedisServer server;
+    auto const core = connect_to(server.url());
+    for (int round = 0; round < 3; ++round) {
+        EXPECT_TRUE(eventually([&] { return is_connected(*core); }));
+        execute(*core, "PING").value();
+        server.signal(SIGSTOP);
+        auto const took = time_of([&] { eventually([&] { return !is_connected(*core); }, 5s); });
+        server.signal(SIGCONT);
+        EXPECT_LE(took, 1s + tolerated_overshoot);
+    }
+}
+
+TEST(Reconnect, WhatIsGivenUpIsToldAsLost) {
+    RedisServer server;
+    LogBook log;
+    auto const core = connect_to(server.url(), log.callback(), impatient());
+    execute(*core, "PING").value();
+    server.signal(SIGSTOP);
+    EXPECT_TRUE(eventually([&] { return log.has("the server is silent"); }));
+    server.signal(SIGCONT);
+    EXPECT_TRUE(log.has("lost the connection to " + server.url()));
 }
 
 TEST(Reconnect, BusyOrIdleConnectionIsNotTakenForSilent) {
