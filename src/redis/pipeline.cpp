@@ -47,11 +47,18 @@ void Pipeline::cancel(Operation& operation) {
 
 void Pipeline::open() {
     open_ = true;
+    held_ = false;
+    ++opened_;
     refusal_.reset();
     host_.schedule_turn();
 }
 
 void Pipeline::close() { open_ = false; }
+
+void Pipeline::release() {
+    held_ = false;
+    host_.schedule_turn();
+}
 
 void Pipeline::refuse(Failure const& failure) {
     refusal_ = failure;
@@ -169,7 +176,7 @@ void Pipeline::resume_ready() {
 }
 
 void Pipeline::send_waiting() {
-    if (!open_) return;
+    if (!open_ || held_) return;
     std::unique_ptr<Flight> flight;
     for (auto* list : {&again_, &waiting_}) {
         while (!list->empty() && in_flight_ < max_in_flight_) {
@@ -179,6 +186,7 @@ void Pipeline::send_waiting() {
             flight->add(operation);
             operation.state = Operation::State::sent;
             operation.ever_sent = true;
+            operation.response->note_connection(opened_);
             ++in_flight_;
         }
     }

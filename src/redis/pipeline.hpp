@@ -5,6 +5,7 @@
 #include <boost/redis/adapter/any_adapter.hpp>
 #include <boost/redis/request.hpp>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -96,6 +97,8 @@ public:
     void refuse(Failure const& failure);
     void wait_again() { refusal_.reset(); }
     bool is_open() const noexcept { return open_; }
+    void hold() noexcept { held_ = true; }  ///< Sends nothing until `release`, however open.
+    void release();
 
     /// A piece of a reply to `flight`.
     void receive(Flight& flight, Flight::Event event, boost::redis::resp3::node_view const& node);
@@ -128,7 +131,9 @@ private:
     std::vector<std::unique_ptr<Flight>> spare_;
     std::size_t in_flight_ = 0;  // Operations sent and not answered, those that gave up included.
     std::optional<Failure> refusal_;
+    std::uint64_t opened_ = 0;  // How often: the number of the connection.
     bool open_ = false;
+    bool held_ = false;
     bool in_turn_ = false;
 };
 

@@ -53,6 +53,7 @@ void Response::clear() noexcept {
     tree_.clear();
     replaced_.clear();
     replies_.clear();
+    connection_ = 0;
     repeated_ = false;
 }
 
@@ -74,6 +75,7 @@ void Response::end_reply() {
 void Response::replace(std::vector<std::size_t> const& positions, Response&& again) {
     replaced_ = std::move(again.tree_);
     repeated_ = repeated_ || again.repeated_;
+    if (connection_ != again.connection_) connection_ = 0;
     for (std::size_t i = 0; i < positions.size(); ++i) {
         replies_[positions[i]] = {again.replies_[i].node, true};
     }

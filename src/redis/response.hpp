@@ -113,6 +113,9 @@ public:
     /// Whether the request was sent again because a connection broke before its answer: the first
     /// time it may have been carried out, too, and what is told here be about the second.
     bool repeated() const noexcept { return repeated_; }
+    /// By which of its session's connections all of it came, counted from 1; 0 when by more than
+    /// one, or none.
+    std::uint64_t connection() const noexcept { return connection_; }
     /// Memory for so much is set aside when the first reply comes, and not grown step by step.
     void expect(std::size_t nodes, std::size_t bytes) { expected_ = {nodes, bytes}; }
 
@@ -121,6 +124,7 @@ public:
     void add(boost::redis::resp3::node_view const& node);
     void end_reply();
     void note_repetition() noexcept { repeated_ = true; }
+    void note_connection(std::uint64_t number) noexcept { connection_ = number; }
     /// Puts the replies of `again` in place of those at `positions`.
     void replace(std::vector<std::size_t> const& positions, Response&& again);
 
@@ -138,6 +142,7 @@ private:
     boost::redis::resp3::flat_tree replaced_;
     std::vector<Reply> replies_;
     Expected expected_;
+    std::uint64_t connection_ = 0;
     bool repeated_ = false;
 };
 

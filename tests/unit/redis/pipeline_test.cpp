@@ -325,5 +325,62 @@ TEST_F(PipelineTest, OneThatFailsAndRetriesAtOnceDoesNotHoldTheTurn) {
     pipeline.cancel(calls.back().operation);
 }
 
+TEST_F(PipelineTest, HeldItSendsNothing) {
+    pipeline.open();
+    pipeline.hold();
+    auto& a = submit("A");
+    run_turns();
+    EXPECT_TRUE(sent.empty());
+    pipeline.expire(start + 500ms);
+    run_turns();
+    EXPECT_FALSE(a.resumed);
+    pipeline.release();
+    run_turns();
+    ASSERT_EQ(sent.size(), 1u);
+    answer(*sent[0], "1");
+    pipeline.landed(*sent[0], false);
+    run_turns();
+    EXPECT_TRUE(a.resumed);
+    EXPECT_FALSE(a.operation.failure);
+
+    pipeline.hold();
+    auto& b = submit("B");
+    run_turns();
+    pipeline.expire(start + 2s);
+    run_turns();
+    EXPECT_TRUE(b.resumed);
+    EXPECT_EQ(b.operation.failure->code(), errc::timeout);
+
+    pipeline.close();
+    submit("C");
+    pipeline.open();
+    run_turns();
+    EXPECT_EQ(sent.size(), 2u) << "a new connection is not held";
+}
+
+TEST_F(PipelineTest, TellsByWhichConnectionAResponseCame) {
+    pipeline.open();
+    auto& a = submit("A");
+    auto& b = submit("B");
+    run_turns();
+    answer(*sent[0], "1");
+    pipeline.close();
+    pipeline.landed(*sent[0], true);
+    pipeline.open();
+    auto& c = submit("C");
+    run_turns();
+    ASSERT_EQ(sent.size(), 2u);
+    answer(*sent[1], "2");
+    answer(*sent[1], "3");
+    pipeline.landed(*sent[1], false);
+    EXPECT_EQ(a.response.connection(), 1u);
+    EXPECT_EQ(b.response.connection(), 2u);
+    EXPECT_EQ(c.response.connection(), 2u);
+    b.response.clear();
+    EXPECT_EQ(b.response.connection(), 0u);
+    b.response.replace({}, std::move(c.response));
+    EXPECT_EQ(b.response.connection(), 0u) << "by two, or none";
+}
+
 }  // namespace
 }  // namespace rollcall::redis
