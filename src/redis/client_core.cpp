@@ -86,7 +86,7 @@ std::string text_of(std::exception_ptr const& error) {
 /// a name resolution that nothing can interrupt.
 struct ClientCore::Loop {
     Loop(SessionOptions options, Log const& logger)
-        : log(logger), session(io, std::move(options), logger) {}
+        : log(logger), session_options(std::move(options)), session(io, session_options, logger) {}
 
     void run() noexcept {
         ::pthread_setname_np(::pthread_self(), "rollcall-io");
@@ -106,15 +106,29 @@ struct ClientCore::Loop {
 
     void stop() {
         asio::post(io, [this] {
+            stopping = true;
             session.stop();
+            if (subscriber) subscriber->stop();
             work.reset();
         });
     }
 
+    Subscriber& get_subscriber() {
+        if (!subscriber) {
+            subscriber =
+                std::make_unique<Subscriber>(io, session_options, SubscriberOptions{}, log);
+            stopping ? subscriber->stop() : subscriber->start();
+        }
+        return *subscriber;
+    }
+
     Log log;
+    SessionOptions session_options;
     asio::io_context io{1};
     asio::executor_work_guard<asio::io_context::executor_type> work{io.get_executor()};
     Session session;
+    std::unique_ptr<Subscriber> subscriber;  // On the I/O thread only, as is the next.
+    bool stopping = false;
     Event ended;
 };
 
@@ -186,6 +200,8 @@ ClientCore::~ClientCore() {
 }
 
 Session& ClientCore::session() noexcept { return running_->loop->session; }
+
+Subscriber& ClientCore::subscriber() { return running_->loop->get_subscriber(); }
 
 asio::io_context& ClientCore::io() noexcept { return running_->loop->io; }
 

@@ -14,6 +14,7 @@
 #include "core/result.hpp"
 #include "redis/background.hpp"
 #include "redis/session.hpp"
+#include "redis/subscriber.hpp"
 #include "redis/task.hpp"
 
 #include "rollcall/client.hpp"
@@ -40,6 +41,8 @@ public:
     ClientCore& operator=(ClientCore const&) = delete;
 
     Session& session() noexcept;
+    /// The second connection, for pushes; made at the first call. On the I/O thread only.
+    Subscriber& subscriber();
     asio::io_context& io() noexcept;
     Log const& log() const noexcept { return log_; }
     Url const& url() const noexcept { return url_; }

@@ -1,0 +1,84 @@
+#include "redis/key_watch.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace rollcall::redis {
+
+void KeyWatch::add(std::string const& key, PushHandler& handler) {
+    auto& handlers = keys_[key].handlers;
+    if (std::find(handlers.begin(), handlers.end(), &handler) == handlers.end()) {
+        handlers.push_back(&handler);
+    }
+}
+
+void KeyWatch::remove(PushHandler const& handler) {
+    for (auto at = keys_.begin(); at != keys_.end();) {
+        std::erase(at->second.handlers, &handler);
+        at = at->second.handlers.empty() ? keys_.erase(at) : std::next(at);
+    }
+}
+
+std::vector<std::string> KeyWatch::due(std::size_t limit) {
+    std::vector<std::string> names;
+    for (auto& [name, key] : keys_) {
+        if (key.state != State::due || names.size() == limit) continue;
+        key.state = State::asked;
+        names.push_back(name);
+    }
+    return names;
+}
+
+bool KeyWatch::any_due() const noexcept {
+    return std::any_of(keys_.begin(), keys_.end(),
+                       [](auto const& each) { return each.second.state == State::due; });
+}
+
+std::vector<PushHandler*> KeyWatch::tracked(std::string const& key) {
+    auto const found = keys_.find(key);
+    if (found == keys_.end()) return {};
+    if (found->second.state == State::asked_again) {
+        found->second.state = State::due;
+        return {};
+    }
+    if (found->second.state == State::asked) found->second.state = State::tracked;
+    if (!std::exchange(found->second.changed, false)) return {};
+    return found->second.handlers;
+}
+
+void KeyWatch::refused(std::string const& key) {
+    if (auto const found = keys_.find(key); found != keys_.end()) {
+        found->second.state = State::refused;
+    }
+}
+
+void KeyWatch::retry() {
+    for (auto& [name, key] : keys_) {
+        if (key.state != State::refused) continue;
+        key.state = State::due;
+        key.changed = true;
+    }
+}
+
+void KeyWatch::invalidated(std::string_view key) {
+    auto const found = keys_.find(key);
+    if (found == keys_.end()) return;
+    auto& state = found->second.state;
+    found->second.changed = true;
+    if (state == State::tracked) state = State::due;
+    // Whether that was before or after the reading whose answer is still to come, nobody knows.
+    if (state == State::asked) state = State::asked_again;
+}
+
+void KeyWatch::all_invalidated() {
+    for (auto const& [name, key] : keys_) invalidated(name);
+}
+
+void KeyWatch::reset() {
+    for (auto& [name, key] : keys_) {
+        key.state = State::due;
+        key.changed = false;
+    }
+}
+
+}  // namespace rollcall::redis
