@@ -244,14 +244,16 @@ TEST_F(Refusal, WhoKeepsHouseSaysWhatWasNotAnnounced) {
     EXPECT_TRUE(log.has("done, but not announced on channel"));
 }
 
-TEST_F(Refusal, CountingSaysWhatWasNotAnnounced) {
+TEST_F(Refusal, CountingLeavesListedWhatItMayNotAnnounce) {
     ASSERT_FALSE(add(client, an_instance("order")));
     ASSERT_FALSE(add(client, an_instance("order", 81)));
     admin.must({"DEL", key(id)});
     auto user = with({"resetchannels"});
+    heard();
     EXPECT_EQ(RedisServiceStatistic{user}.instance_count(ns), 1);
-    EXPECT_TRUE(log.has("done, but not announced on channel"));
-    EXPECT_EQ(RedisServiceStatistic{user}.instance_count(ns), 1) << "nothing left to announce";
+    EXPECT_THAT(heard(), IsEmpty());
+    EXPECT_EQ(RedisServiceStatistic{client}.instance_count(ns), 1);
+    EXPECT_THAT(heard(), ElementsAre("svc_itc:" + id + " ← expired"));
 }
 
 TEST_F(Refusal, WhetherItWasThereNeedsNoFurtherRight) {
