@@ -15,6 +15,7 @@
 #include "registry/exchange.hpp"
 #include "registry/fault.hpp"
 #include "registry/key_scan.hpp"
+#include "registry/replies.hpp"
 #include "registry/rights.hpp"
 
 #include "rollcall/cosky/discovery_key_generator.hpp"
@@ -180,12 +181,8 @@ bool judge_hash(Stored const& stored, std::vector<std::string_view> const& servi
         faults.wrong_type.where.push_back(stored.key);
         return true;
     }
-    std::vector<ServiceInstanceCodec::Field> fields;
-    for (auto at = stored.hash.begin(); at != stored.hash.end(); ++at) {
-        auto const name = (*at).text();
-        if (++at == stored.hash.end()) break;
-        fields.emplace_back(name, (*at).text());
-    }
+    std::vector<HashField> fields;
+    read_fields(stored.hash, fields);
     if (fields.empty()) return false;
     auto const found = ServiceInstanceCodec::decode(fields);
     if (!found) {

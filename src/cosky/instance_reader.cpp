@@ -6,6 +6,7 @@
 
 #include "redis/request.hpp"
 #include "registry/exchange.hpp"
+#include "registry/replies.hpp"
 
 #include "rollcall/cosky/discovery_key_generator.hpp"
 
@@ -116,13 +117,9 @@ std::optional<InstanceReader::Listed> InstanceReader::listed(std::string_view ns
         skip(ns, id, "its key is no Hash");
         return std::nullopt;
     }
-    std::vector<ServiceInstanceCodec::Field> fields;
+    std::vector<HashField> fields;
     fields.reserve(hash.size() / 2 + 1);
-    for (auto at = hash.begin(); at != hash.end(); ++at) {
-        auto const name = (*at).text();
-        if (++at == hash.end()) break;
-        fields.emplace_back(name, (*at).text());
-    }
+    read_fields(hash, fields);
     std::string ttl_at;
     std::optional<Milliseconds> lease;
     if (ttl.integer(-1) >= 0) {

@@ -9,6 +9,7 @@
 
 #include "redis/request.hpp"
 #include "registry/exchange.hpp"
+#include "registry/replies.hpp"
 #include "streaming/filter_document.hpp"
 #include "streaming/service_keys.hpp"
 
@@ -21,10 +22,6 @@ using redis::Value;
 // By how much the clocks of Redis and of this machine may drift apart between two reads before a
 // read has to be made again.
 constexpr Milliseconds clock_margin{2'000};
-
-Milliseconds time_of(Value reply) {
-    return Milliseconds{reply[0].integer() * 1'000 + reply[1].integer() / 1'000};
-}
 
 /// Members with scores, as pairs or, before RESP3, flat.
 std::vector<Member> members_of(Value reply) {
@@ -42,15 +39,6 @@ std::vector<Member> members_of(Value reply) {
         }
     }
     return members;
-}
-
-void read_fields(Value hash, std::vector<InstanceEntryCodec::Field>& fields) {
-    fields.clear();
-    for (auto at = hash.begin(); at != hash.end(); ++at) {
-        auto const name = (*at).text();
-        if (++at == hash.end()) break;
-        fields.emplace_back(name, (*at).text());
-    }
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "core/protocol_table.hpp"
 #include "registry/exchange.hpp"
 #include "registry/key_scan.hpp"
+#include "registry/replies.hpp"
 #include "streaming/service_keys.hpp"
 
 namespace rollcall::streaming {
@@ -51,17 +52,14 @@ void note_hash(Survey::Entry& entry, std::string const& service, std::string con
         entry.hash = Survey::HashKind::wrong_type;
         return;
     }
-    std::vector<InstanceEntryCodec::Field> fields;
+    std::vector<HashField> fields;
+    read_fields(hash, fields);
+    if (fields.empty()) return;
     bool described = false;
-    for (auto at = hash.begin(); at != hash.end(); ++at) {
-        auto const name = (*at).text();
-        if (++at == hash.end()) break;
-        auto const value = (*at).text();
+    for (auto const& [name, value] : fields) {
         if (name == "host") described = true;
         if (name == "ephemeral") entry.ephemeral = equal_ignoring_case(value, "true");
-        fields.emplace_back(name, value);
     }
-    if (fields.empty()) return;
     if (!described) {
         entry.hash = Survey::HashKind::phantom;
     } else if (InstanceEntryCodec::parse_instance(service, id, fields)) {
