@@ -212,7 +212,7 @@ Task<Result<bool>> RedisServiceRegistry::Impl::prolong(OwnInstances::Operation c
     }
     if (operation.is_withdrawn()) co_return false;
     // What it is now, not what the caller may have kept.
-    auto again = register_call(call.ns, entry ? *entry->instance : std::move(given));
+    auto again = register_call(call.ns, entry ? *entry->instance : given);
     co_return co_await put(operation, std::move(again), deadline);
 }
 

@@ -129,6 +129,7 @@ void RenewInstanceService::Impl::rounds(std::uint64_t mine) {
         try {
             round(mine, housekeeping);
         } catch (...) {  // A registry of the user's may throw anything: the next round goes on.
+            if (core) core->log().write(LogLevel::warning, "renewal", "a round of renewals threw");
         }
         schedule.advance(Clock::now());
     }

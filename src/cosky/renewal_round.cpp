@@ -1,6 +1,7 @@
 #include "cosky/renewal_round.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <utility>
@@ -47,7 +48,8 @@ RenewalRound::Outcome RenewalRound::run_all(Entries entries) {
             log_failure(renewals.error().detail());
             break;
         }
-        std::copy(renewals->begin(), renewals->end(), outcome.renewals.begin() + asked);
+        std::copy(renewals->begin(), renewals->end(),
+                  outcome.renewals.begin() + static_cast<std::ptrdiff_t>(asked));
         asked += wave.size();
         if (std::chrono::steady_clock::now() >= end) break;
     }
