@@ -43,7 +43,7 @@ public:
     std::string const& kind() const { return kind_; }
     bool is_over() const { return over_; }
     bool may_go_on(World const& world) const {
-        return !over_ && !(waits_ && world.lane.front() != number_);
+        return !over_ && (!waits_ || world.lane.front() == number_);
     }
     bool was_called_before_end_of(Actor const& other) const { return called_ < other.ended_; }
 
