@@ -316,7 +316,7 @@ NeededRights needed_rights(std::string const& ns) {
     for (auto const* name : {"HGETALL", "EXISTS", "TTL", "PTTL", "PERSIST", "DEL"}) {
         needed.add(name, hash);
     }
-    for (auto const* name : {"HGET", "HMGET", "HEXISTS"}) needed.add(name, hash, {""});
+    for (auto const* name : {"HGET", "HMGET"}) needed.add(name, hash, {""});
     needed.add("EXPIRE", hash, {"1"});
     return needed;
 }

@@ -56,9 +56,10 @@ private:
             return;
         }
         auto const near = nearest(name, known);
-        context.logger().warning(
-            fmt::format("no service {} is known{}", shown(name),
-                        near.empty() ? "" : "; did you mean " + shown(near) + "?"));
+        auto const& settings = context.settings();
+        context.logger().warning(fmt::format(
+            "no service {} is known in {} (layout {}){}", shown(name), shown(settings.name_space()),
+            settings.layout, near.empty() ? "" : "; did you mean " + shown(near) + "?"));
     } catch (Error const&) {
         return;  // The list itself was answered.
     }

@@ -59,9 +59,11 @@ TEST_F(MessagesTest, PortZeroIsThePortOfTheScheme) {
 TEST_F(MessagesTest, AnEmptyListIsExplained) {
     add("web", "a");
     EXPECT_EQ(must({"list", "wb"}).err,
-              "rollcall: no service \"wb\" is known; did you mean \"web\"?\n");
+              "rollcall: no service \"wb\" is known in \"redis_streaming_registry\" (layout "
+              "streaming); did you mean \"web\"?\n");
     EXPECT_EQ(must({"list", "something else"}).err,
-              "rollcall: no service \"something-else\" is known\n");
+              "rollcall: no service \"something-else\" is known in \"redis_streaming_registry\" "
+              "(layout streaming)\n");
     must({"disable", "--service", "web", "--id", "a"});
     EXPECT_EQ(must({"list", "web"}).err,
               "rollcall: no instance of \"web\" can be called; --all shows the others\n");
