@@ -31,26 +31,10 @@ std::int64_t in_seconds(Milliseconds lease) { return (lease.count() + 500) / 1'0
 
 }  // namespace
 
-Task<Result<std::vector<std::string>>> InstanceReader::members(std::string const& key,
-                                                               Deadline deadline) {
-    Request request;
-    redis::Response response;
-    std::array<std::string_view, 1> const arguments{key};
-    request.push("SMEMBERS", arguments);
-    auto const outcome = co_await scripts_.core().session().exec(request, response, deadline);
-    if (outcome.has_error()) co_return outcome.error();
-    if (response[0].is_error()) co_return redis::failure_of(response[0], "read " + key);
-    std::vector<std::string> result;
-    result.reserve(response[0].size());
-    for (auto const member : response[0]) result.emplace_back(member.text());
-    std::sort(result.begin(), result.end());
-    co_return result;
-}
-
 Task<Result<std::vector<std::string>>> InstanceReader::services(std::string const& ns,
                                                                 Deadline deadline) {
     auto const key = DiscoveryKeyGenerator::service_idx_key(ns);
-    co_return co_await members(key, deadline);
+    co_return co_await set_members(scripts_.core().session(), key, deadline);
 }
 
 Task<Result<std::vector<ServiceSummary>>> InstanceReader::summaries(std::string const& ns,
@@ -151,7 +135,7 @@ Task<Result<std::vector<InstanceReader::Listed>>> InstanceReader::list(std::stri
                                                                        std::string const& service,
                                                                        Deadline deadline) {
     auto const index = DiscoveryKeyGenerator::instance_idx_key(ns, service);
-    auto const ids = co_await members(index, deadline);
+    auto const ids = co_await set_members(scripts_.core().session(), index, deadline);
     if (ids.has_error()) co_return ids.error();
     std::vector<Listed> result;
     result.reserve(ids->size());

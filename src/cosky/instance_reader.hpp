@@ -60,7 +60,6 @@ public:
     std::size_t skipped() const noexcept { return skipped_; }  ///< So far, in all reads.
 
 private:
-    Task<Result<std::vector<std::string>>> members(std::string const& key, Deadline deadline);
     std::optional<Listed> listed(std::string_view ns, std::string const& id, redis::Value hash,
                                  redis::Value ttl, std::int64_t now);
 

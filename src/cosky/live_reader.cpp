@@ -8,6 +8,7 @@
 #include "core/protocol_table.hpp"
 #include "redis/request.hpp"
 #include "registry/exchange.hpp"
+#include "registry/key_scan.hpp"
 #include "registry/replies.hpp"
 
 #include "rollcall/cosky/discovery_key_generator.hpp"
@@ -22,16 +23,6 @@ using std::chrono::steady_clock;
 
 // A TTL beyond this would overflow the clock: ten years are as good as for ever.
 constexpr milliseconds longest = std::chrono::hours{24 * 3'650};
-
-/// The name as a pattern that matches nothing else.
-std::string literally(std::string_view name) {
-    std::string result;
-    for (char const c : name) {
-        if (std::string_view{"*?[]\\^"}.find(c) != std::string_view::npos) result += '\\';
-        result += c;
-    }
-    return result;
-}
 
 std::optional<News> news_of(std::string_view payload) {
     constexpr std::array<std::pair<std::string_view, News>, 5> table{{
@@ -50,8 +41,10 @@ std::optional<News> news_of(std::string_view payload) {
 }  // namespace
 
 LivePort::Channel LiveReader::channel_of(std::string_view service) const {
-    return {literally(DiscoveryKeyGenerator::instance_key(ns_, std::string{service} + '@')) + '*',
-            true};
+    return {
+        escaped_for_match(DiscoveryKeyGenerator::instance_key(ns_, std::string{service} + '@')) +
+            '*',
+        true};
 }
 
 std::optional<LivePort::Message> LiveReader::read_message(std::string_view service,
@@ -68,25 +61,10 @@ std::optional<LivePort::Message> LiveReader::read_message(std::string_view servi
 Task<Result<std::vector<Sighting>>> LiveReader::look(std::string const& service,
                                                      FeedRead const& read, Deadline deadline) {
     if (!read.everything) co_return co_await look_at(service, read.ids, read, deadline);
-    auto const ids = co_await listed(service, deadline);
+    auto const index = DiscoveryKeyGenerator::instance_idx_key(ns_, service);
+    auto const ids = co_await set_members(scripts_.core().session(), index, deadline);
     if (ids.has_error()) co_return ids.error();
     co_return co_await look_at(service, *ids, read, deadline);
-}
-
-Task<Result<std::vector<std::string>>> LiveReader::listed(std::string const& service,
-                                                          Deadline deadline) {
-    auto const key = DiscoveryKeyGenerator::instance_idx_key(ns_, service);
-    Request request;
-    redis::Response response;
-    std::array<std::string_view, 1> const arguments{key};
-    request.push("SMEMBERS", arguments);
-    auto const outcome = co_await scripts_.core().session().exec(request, response, deadline);
-    if (outcome.has_error()) co_return outcome.error();
-    if (response[0].is_error()) co_return redis::failure_of(response[0], "read " + key);
-    std::vector<std::string> result;
-    result.reserve(response[0].size());
-    for (auto const member : response[0]) result.emplace_back(member.text());
-    co_return result;
 }
 
 /// What was asked about one id: its lease, whether it is listed, and its Hash.

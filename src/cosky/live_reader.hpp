@@ -30,7 +30,6 @@ public:
 
 private:
     struct Glance;
-    Task<Result<std::vector<std::string>>> listed(std::string const& service, Deadline deadline);
     Task<Result<std::vector<Sighting>>> look_at(std::string const& service,
                                                 std::vector<std::string> const& ids,
                                                 FeedRead const& read, Deadline deadline);

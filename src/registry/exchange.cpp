@@ -1,6 +1,7 @@
 #include "registry/exchange.hpp"
 
 #include <algorithm>
+#include <array>
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/asio/co_spawn.hpp>
@@ -8,6 +9,7 @@
 #include <chrono>
 #include <cstddef>
 #include <exception>
+#include <string_view>
 #include <utility>
 
 namespace rollcall {
@@ -94,6 +96,22 @@ Task<Result<void>> exec_reads(redis::Session& session, Reads const& reads, Deadl
     co_await exec_all(session, exchanges, deadline, on_answer);
     if (failure) co_return *std::move(failure);
     co_return Result<void>{};
+}
+
+Task<Result<std::vector<std::string>>> set_members(redis::Session& session, std::string const& key,
+                                                   Deadline deadline) {
+    redis::Request request;
+    redis::Response response;
+    std::array<std::string_view, 1> const arguments{key};
+    request.push("SMEMBERS", arguments);
+    auto const outcome = co_await session.exec(request, response, deadline);
+    if (outcome.has_error()) co_return outcome.error();
+    if (response[0].is_error()) co_return redis::failure_of(response[0], "read " + key);
+    std::vector<std::string> result;
+    result.reserve(response[0].size());
+    for (auto const member : response[0]) result.emplace_back(member.text());
+    std::sort(result.begin(), result.end());
+    co_return result;
 }
 
 }  // namespace rollcall

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "core/deadline.hpp"
@@ -51,5 +52,9 @@ struct Reads {
 /// Sends all requests at once; `take` is called for each answer as with `exec_all`, no more after a
 /// failure. `reads` must outlive the task.
 Task<Result<void>> exec_reads(redis::Session& session, Reads const& reads, Deadline deadline);
+
+/// The members of a set, sorted; none of a key that is not there. Cost: one round trip.
+Task<Result<std::vector<std::string>>> set_members(redis::Session& session, std::string const& key,
+                                                   Deadline deadline);
 
 }  // namespace rollcall
