@@ -1,9 +1,7 @@
 #include "cosky/cosky_port.hpp"
 
 #include <algorithm>
-#include <map>
 #include <optional>
-#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -13,6 +11,7 @@
 #include "cosky/expiry_sweep.hpp"
 #include "cosky/instance_reader.hpp"
 #include "cosky/renewal_tolerance.hpp"
+#include "registry/heartbeat_plan.hpp"
 #include "registry/script_calls.hpp"
 
 #include "rollcall/cosky/config.hpp"
@@ -91,11 +90,7 @@ public:
     }
 
 private:
-    struct Renewals {
-        std::vector<RenewCall> calls = {};
-        std::vector<std::size_t> positions = {};  ///< Of the ids of all calls, in their order.
-    };
-    Renewals plan(std::span<InstanceId const> ids) const;
+    std::vector<RenewCall> calls_for(std::vector<HeartbeatPlan::Group> const& groups) const;
     Liveness liveness(Lease lease, InstanceId const& id) const;
 
     std::string ns_;
@@ -126,27 +121,17 @@ Task<Result<Written>> CoskyPort::deregister_instance(InstanceId const& id, Deadl
     co_return co_await scripts_.registry_deregister(ns_, names, deadline);
 }
 
-CoskyPort::Renewals CoskyPort::plan(std::span<InstanceId const> ids) const {
-    Renewals plan;
-    for (std::size_t i = 0; i < ids.size(); ++i) {
-        InstanceId names;
-        try {
-            names = validated(ids[i]);
-        } catch (std::invalid_argument const& error) {
-            scripts_.core().log().write(LogLevel::warning, "heartbeat", error.what());
-            continue;
-        }
-        auto& calls = plan.calls;
-        if (calls.empty() || calls.back().ids.size() == DiscoveryRedisScripts::max_renewals) {
-            auto& call = calls.emplace_back();
-            call.ns = ns_;
-            call.lease = lease_;
-            call.tolerance = tolerance_;
-        }
-        calls.back().ids.push_back(std::move(names));
-        plan.positions.push_back(i);
+std::vector<RenewCall> CoskyPort::calls_for(std::vector<HeartbeatPlan::Group> const& groups) const {
+    std::vector<RenewCall> calls;
+    calls.reserve(groups.size());
+    for (auto const& group : groups) {
+        auto& call = calls.emplace_back();
+        call.ns = ns_;
+        call.lease = lease_;
+        call.tolerance = tolerance_;
+        call.ids = group.ids;
     }
-    return plan;
+    return calls;
 }
 
 Liveness CoskyPort::liveness(Lease lease, InstanceId const& id) const {
@@ -172,31 +157,28 @@ Liveness CoskyPort::liveness(Lease lease, InstanceId const& id) const {
 
 Task<Result<std::vector<Liveness>>> CoskyPort::heartbeat(std::span<InstanceId const> ids,
                                                          Deadline deadline) {
-    if (ids.size() > max_batch) {
-        refuse("heartbeat batch", static_cast<long long>(ids.size()),
-               "must not be longer than " + std::to_string(max_batch));
-    }
-    auto const [calls, positions] = plan(ids);
-    auto const replies = co_await scripts_.registry_renew_batch(calls, deadline);
-    std::vector<Liveness> result(ids.size(), Liveness::failed);
-    std::optional<Failure> failure;
-    bool any = calls.empty();  // An answer that tells of an instance.
-    for (std::size_t c = 0; c < calls.size(); ++c) {
-        if (replies[c].has_error()) {
-            failure = replies[c].error();
-            continue;
+    HeartbeatPlan::Limits limits;
+    limits.ids_in_call = DiscoveryRedisScripts::max_renewals;
+    HeartbeatPlan plan{ids, [this](InstanceId const& id) { return validated(id); }, limits,
+                       scripts_.core().log()};
+    while (plan.next_round(deadline)) {
+        auto const calls = calls_for(plan.groups());
+        auto const replies = co_await scripts_.registry_renew_batch(calls, deadline);
+        for (std::size_t c = 0; c < replies.size(); ++c) {
+            auto const& group = plan.groups()[c];
+            if (replies[c].has_error()) {
+                plan.fail(replies[c].error());
+                continue;
+            }
+            auto const& [leases, refusal, announced] = *replies[c];
+            if (refusal) plan.fail(*refusal);
+            for (std::size_t e = 0; e < leases.size(); ++e) {
+                if (leases[e] == Lease::refused) continue;
+                plan.tell(group, e, liveness(leases[e], group.ids[e]));
+            }
         }
-        auto const& [leases, refusal, announced] = *replies[c];
-        if (refusal) failure = refusal;
-        for (std::size_t e = 0; e < leases.size(); ++e) {
-            any = any || leases[e] != Lease::refused;
-            result[positions[c * DiscoveryRedisScripts::max_renewals + e]] =
-                liveness(leases[e], calls[c].ids[e]);
-        }
     }
-    if (!any && failure) co_return *failure;
-    if (failure) scripts_.core().log().write(LogLevel::warning, "heartbeat", failure->detail());
-    co_return result;
+    co_return std::move(plan).finish();
 }
 
 Task<Result<std::vector<Found>>> CoskyPort::instances(Query const& query, Deadline deadline) {

@@ -1,13 +1,12 @@
 #include "streaming/streaming_port.hpp"
 
 #include <algorithm>
-#include <map>
 #include <optional>
-#include <stdexcept>
 #include <utility>
 #include <vector>
 
 #include "core/text.hpp"
+#include "registry/heartbeat_plan.hpp"
 #include "streaming/change_publisher.hpp"
 #include "streaming/event_text.hpp"
 #include "streaming/examination.hpp"
@@ -47,15 +46,6 @@ std::string text_of(HashFields const& hash, std::string_view field) {
     }
     return {};
 }
-
-// Between two looks at the clock.
-constexpr std::size_t heartbeats_per_round = 16'384;
-
-/// Heartbeats, and for each call the positions of its entries among what was asked for.
-struct Beats {
-    std::vector<HeartbeatCall> calls = {};
-    std::vector<std::vector<std::size_t>> positions = {};
-};
 
 Liveness liveness_of(Beat beat) noexcept {
     switch (beat) {
@@ -121,7 +111,7 @@ public:
     }
 
 private:
-    Beats beats_of(std::span<InstanceId const> ids) const;
+    static std::vector<HeartbeatCall> calls_for(std::vector<HeartbeatPlan::Group> const& groups);
     Task<Result<Written>> set_field(InstanceId const& id, std::string_view name, std::string value,
                                     Deadline deadline);
     Task<Result<Written>> announced(UpdateCall const& call, UpdateReply const& reply,
@@ -156,64 +146,40 @@ Task<Result<Written>> StreamingPort::deregister_instance(InstanceId const& id, D
     co_return co_await scripts_.execute_deregister(call, deadline);
 }
 
-Beats StreamingPort::beats_of(std::span<InstanceId const> ids) const {
-    Beats beats;
-    auto& calls = beats.calls;
-    std::map<std::string, std::size_t, std::less<>> open;  // Call with room for a service.
-    for (std::size_t i = 0; i < ids.size(); ++i) {
-        InstanceId names;
-        try {
-            names = validated(ids[i]);
-        } catch (std::invalid_argument const& error) {
-            scripts_.core().log().write(LogLevel::warning, "heartbeat", error.what());
-            continue;
-        }
-        auto const [at, fresh] = open.try_emplace(names.service, calls.size());
-        if (fresh ||
-            calls[at->second].entries.size() == RegistryLuaScriptExecutor::max_heartbeats) {
-            at->second = calls.size();
-            calls.emplace_back().service = names.service;
-            beats.positions.emplace_back();
-        }
-        calls[at->second].entries.emplace_back().id = std::move(names.id);
-        beats.positions[at->second].push_back(i);
+std::vector<HeartbeatCall> StreamingPort::calls_for(
+    std::vector<HeartbeatPlan::Group> const& groups) {
+    std::vector<HeartbeatCall> calls;
+    calls.reserve(groups.size());
+    for (auto const& group : groups) {
+        auto& call = calls.emplace_back();
+        call.service = group.ids.front().service;
+        for (auto const& names : group.ids) call.entries.emplace_back().id = names.id;
     }
-    return beats;
+    return calls;
 }
 
 Task<Result<std::vector<Liveness>>> StreamingPort::heartbeat(std::span<InstanceId const> ids,
                                                              Deadline deadline) {
-    if (ids.size() > max_batch) {
-        refuse("heartbeat batch", static_cast<long long>(ids.size()),
-               "must not be longer than " + std::to_string(max_batch));
-    }
-    std::vector<Liveness> result(ids.size(), Liveness::failed);
-    std::optional<Failure> failure;
-    bool any = ids.empty();
-    for (std::size_t done = 0; done < ids.size();) {
-        if (done > 0 && std::chrono::steady_clock::now() >= deadline) {
-            failure.emplace(errc::timeout, "no time was left for some heartbeats");
-            break;
-        }
-        auto const count = std::min(heartbeats_per_round, ids.size() - done);
-        auto const beats = beats_of(ids.subspan(done, count));
-        auto const replies = co_await scripts_.execute_heartbeat_update(beats.calls, deadline);
-        any = any || beats.calls.empty();
+    HeartbeatPlan::Limits limits;
+    limits.ids_in_call = RegistryLuaScriptExecutor::max_heartbeats;
+    limits.one_service_a_call = true;
+    HeartbeatPlan plan{ids, [this](InstanceId const& id) { return validated(id); }, limits,
+                       scripts_.core().log()};
+    while (plan.next_round(deadline)) {
+        auto const calls = calls_for(plan.groups());
+        auto const replies = co_await scripts_.execute_heartbeat_update(calls, deadline);
         for (std::size_t c = 0; c < replies.size(); ++c) {
+            auto const& group = plan.groups()[c];
             if (replies[c].has_error()) {
-                failure = replies[c].error();
+                plan.fail(replies[c].error());
                 continue;
             }
-            any = true;
-            for (std::size_t e = 0; e < beats.positions[c].size(); ++e) {
-                result[done + beats.positions[c][e]] = liveness_of(replies[c]->beats[e]);
+            for (std::size_t e = 0; e < group.ids.size(); ++e) {
+                plan.tell(group, e, liveness_of(replies[c]->beats[e]));
             }
         }
-        done += count;
     }
-    if (!any && failure) co_return *failure;
-    if (failure) scripts_.core().log().write(LogLevel::warning, "heartbeat", failure->detail());
-    co_return result;
+    co_return std::move(plan).finish();
 }
 
 Task<Result<std::vector<Found>>> StreamingPort::instances(Query const& query, Deadline deadline) {
