@@ -177,6 +177,7 @@ void RenewInstanceService::Impl::stop() noexcept {
     changed.notify_all();
     if (!may_wait()) return;
     changed.wait(lock, [this, stopped = turn] { return !alive || turn != stopped; });
+    if (!alive && thread.joinable()) thread.join();  // A child forked from now on has none of it.
 }
 
 void RenewInstanceService::Impl::end() noexcept {
