@@ -26,16 +26,33 @@ stage() {
   say "${stages[-1]}"
 }
 
-# run_tests PRESET ARGS…: a run of ctest. Whatever did not pass has failed, skipped tests included.
-run_tests() {
-  local folder=$root/build/$1 report=$root/build/$1/junit.xml total ok status=0
-  shift
+call_ctest() {  # call_ctest FOLDER REPORT ARGS…
+  local folder=$1 report=$2
+  shift 2
   rm -f "$report"
   ctest --test-dir "$folder" --output-on-failure --output-junit "$report" --no-tests=error "$@" |
-    { grep -vE '^ *Start +[0-9]+:| Passed +[0-9.]+ sec$|^(Internal ctest|Test project)' || true; } ||
-    status=$?
-  total=$(grep -c '<testcase ' "$report" || true)
-  ok=$(grep -c '<testcase .* status="run"' "$report" || true)
+    { grep -vE '^ *Start +[0-9]+:| Passed +[0-9.]+ sec$|^(Internal ctest|Test project)' || true; }
+}
+
+passed_in() { grep -c '<testcase .* status="run"' "$1" || true; }  # passed_in REPORT
+
+# run_tests PRESET ARGS…: a run of ctest. Whatever did not pass has failed, skipped tests included.
+# Tests that keep to times fail now and then when the machine is busy: up to three get a second run,
+# alone, and are named. What a sanitizer reported has failed, however often.
+run_tests() {
+  local folder=$root/build/$1 report=$root/build/$1/junit.xml again total ok unsteady=0 status=0
+  shift
+  call_ctest "$folder" "$report" "$@" || status=$?
+  total=$(grep -c '<testcase ' "$report" || true) ok=$(passed_in "$report")
+  if (( ok < total && total - ok <= 3 )) && ! grep -qE 'Sanitizer:|runtime error:' "$report"; then
+    say 'once more, alone:'
+    again=${report%.xml}-again.xml
+    call_ctest "$folder" "$again" --rerun-failed -j 1 || true
+    unsteady=$(passed_in "$again")
+    (( unsteady == 0 )) || say "UNSTEADY  $unsteady failed beside others and passed alone"
+    ok=$((ok + unsteady))
+    (( ok < total )) || status=0
+  fi
   passed=$((passed + ok)) failed=$((failed + total - ok))
   say "$ok of $total tests passed"
   (( status == 0 || ok < total ))
