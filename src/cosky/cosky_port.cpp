@@ -10,6 +10,7 @@
 #include "cosky/examination.hpp"
 #include "cosky/expiry_sweep.hpp"
 #include "cosky/instance_reader.hpp"
+#include "cosky/live_reader.hpp"
 #include "cosky/renewal_tolerance.hpp"
 #include "registry/heartbeat_plan.hpp"
 #include "registry/script_calls.hpp"
@@ -50,7 +51,8 @@ public:
           tolerance_(renewal_tolerance(lease_, options.heartbeat)),
           scripts_(std::move(core)),
           reader_(scripts_),
-          sweep_(scripts_, reader_, ns_) {}
+          sweep_(scripts_, reader_, ns_),
+          live_(scripts_, ns_, lease_) {}
 
     Capabilities capabilities() const noexcept override { return {}; }
 
@@ -85,6 +87,8 @@ public:
     }
     Task<Result<void>> yield_sweeping(Deadline deadline) override { return sweep_.yield(deadline); }
 
+    LivePort& live() noexcept override { return live_; }
+
     Task<Result<std::vector<Finding>>> examine(bool fix, Deadline deadline) override {
         return cosky::examine(scripts_, sweep_, ns_, lease_, fix, deadline);
     }
@@ -99,6 +103,7 @@ private:
     DiscoveryRedisScripts scripts_;
     InstanceReader reader_;
     ExpirySweep sweep_;
+    LiveReader live_;
 };
 
 InstanceId CoskyPort::validated(InstanceId const& id) const {
@@ -232,6 +237,13 @@ Task<Result<Written>> CoskyPort::merge_metadata(InstanceId const& id, Metadata c
 }
 
 }  // namespace
+
+void validate(CoskyPortOptions const& options) {
+    validate_namespace(options.ns);
+    RegistryProperties registry;
+    registry.instance_ttl = options.lease;
+    validate(registry);
+}
 
 std::unique_ptr<LayoutPort> make_cosky_port(std::shared_ptr<redis::ClientCore> core,
                                             CoskyPortOptions const& options) {

@@ -19,6 +19,9 @@ struct CoskyPortOptions {
     std::chrono::milliseconds heartbeat{10'000};
 };
 
+/// Errors: `std::invalid_argument` for an option, whatever the heartbeat.
+void validate(CoskyPortOptions const& options);
+
 /// This layout behind the neutral port. Errors: `std::invalid_argument` for an option.
 ///
 /// It stores neither `enabled` nor `healthy` nor metrics. Conditions on metadata are evaluated

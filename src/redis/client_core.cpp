@@ -174,6 +174,7 @@ std::shared_ptr<ClientCore> ClientCore::create(ClientOptions options, SessionOpt
 
 ClientCore::ClientCore(ClientOptions options, SessionOptions session)
     : log_(std::move(options.log)),
+      callbacks_(std::make_shared<CallbackThread>(log_)),
       url_(session.url),
       request_timeout_(options.request_timeout),
       owner_(::getpid()),

@@ -13,6 +13,7 @@
 #include "core/log.hpp"
 #include "core/result.hpp"
 #include "redis/background.hpp"
+#include "redis/callback_thread.hpp"
 #include "redis/session.hpp"
 #include "redis/subscriber.hpp"
 #include "redis/task.hpp"
@@ -44,6 +45,8 @@ public:
     /// The second connection, for pushes; made at the first call. On the I/O thread only.
     Subscriber& subscriber();
     asio::io_context& io() noexcept;
+    /// Where what the user gave us to call is called.
+    std::shared_ptr<CallbackThread> const& callbacks() const noexcept { return callbacks_; }
     Log const& log() const noexcept { return log_; }
     Url const& url() const noexcept { return url_; }
     std::chrono::milliseconds request_timeout() const noexcept { return request_timeout_; }
@@ -90,6 +93,7 @@ private:
     bool on_io_thread() const noexcept;
 
     Log const log_;
+    std::shared_ptr<CallbackThread> const callbacks_;
     Url const url_;
     std::chrono::milliseconds const request_timeout_;
     pid_t const owner_;  // The process that has the thread.

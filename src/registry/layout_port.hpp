@@ -14,6 +14,7 @@
 #include "core/result.hpp"
 #include "redis/task.hpp"
 #include "registry/condition.hpp"
+#include "registry/live/live_port.hpp"
 
 #include "rollcall/instance.hpp"
 
@@ -149,6 +150,9 @@ public:
                                                       Deadline deadline) = 0;
     /// Gives up the sweeping lease, if this process holds it.
     virtual Task<Result<void>> yield_sweeping(Deadline deadline) = 0;
+
+    /// For those who watch. Valid while this port is.
+    virtual LivePort& live() noexcept = 0;
 
     /// What is wrong with the stored data of this layout, repaired where that is safe and `fix`.
     virtual Task<Result<std::vector<Finding>>> examine(bool fix, Deadline deadline) = 0;

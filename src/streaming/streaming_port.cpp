@@ -14,6 +14,7 @@
 #include "streaming/filter_document.hpp"
 #include "streaming/instance_reader.hpp"
 #include "streaming/instance_snapshot.hpp"
+#include "streaming/live_reader.hpp"
 #include "streaming/registry_lua_script_executor.hpp"
 
 #include "rollcall/streaming/instance_entry_codec.hpp"
@@ -65,7 +66,8 @@ public:
         : scripts_(std::move(core), RegistryKeys{RegistryKeys::validated_prefix(options.prefix)},
                    whole_seconds(options.lease)),
           reader_(scripts_),
-          sweep_(scripts_, reader_) {}
+          sweep_(scripts_, reader_),
+          live_(scripts_, reader_) {}
 
     Capabilities capabilities() const noexcept override { return {true, true, true}; }
 
@@ -106,6 +108,8 @@ public:
     }
     Task<Result<void>> yield_sweeping(Deadline deadline) override { return sweep_.yield(deadline); }
 
+    LivePort& live() noexcept override { return live_; }
+
     Task<Result<std::vector<Finding>>> examine(bool fix, Deadline deadline) override {
         return streaming::examine(scripts_, reader_, sweep_, fix, deadline);
     }
@@ -121,6 +125,7 @@ private:
     RegistryLuaScriptExecutor scripts_;
     InstanceReader reader_;
     ExpirySweep sweep_;
+    LiveReader live_;
 };
 
 InstanceId StreamingPort::validated(InstanceId const& id) const {
@@ -278,6 +283,11 @@ Task<Result<Written>> StreamingPort::merge_metadata(InstanceId const& id, Metada
 }
 
 }  // namespace
+
+void validate(StreamingPortOptions const& options) {
+    static_cast<void>(RegistryKeys::validated_prefix(options.prefix));
+    static_cast<void>(whole_seconds(options.lease));
+}
 
 std::unique_ptr<LayoutPort> make_streaming_port(std::shared_ptr<redis::ClientCore> core,
                                                 StreamingPortOptions const& options) {

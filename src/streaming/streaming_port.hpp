@@ -17,6 +17,9 @@ struct StreamingPortOptions {
     std::chrono::milliseconds lease{90'000};
 };
 
+/// Errors: `std::invalid_argument` for an option.
+void validate(StreamingPortOptions const& options);
+
 /// This layout behind the neutral port. Errors: `std::invalid_argument` for an option.
 ///
 /// A heartbeat of the port is the design's `heartbeat_only`: every call writes, nothing is skipped.

@@ -11,6 +11,7 @@
 
 #include "registry/live/sighting.hpp"
 
+#include "rollcall/announcement.hpp"
 #include "rollcall/instance.hpp"
 
 namespace rollcall {
@@ -23,15 +24,6 @@ struct AnnouncerTimes {
     std::chrono::milliseconds first_retry{200};
     std::chrono::milliseconds last_retry{5'000};
     std::uint32_t seed = 1;
-};
-
-/// What became of an announced instance.
-enum class AnnouncementEvent {
-    registered,        ///< Or registered again.
-    lost,              ///< Redis does not have it any more, as after a restart or a long silence.
-    removed_by_other,  ///< Somebody deregistered it while its lease ran.
-    refused,           ///< It cannot be stored unless somebody changes something; tried again.
-    released,          ///< Deregistered, as asked.
 };
 
 /// Decides when what is announced is registered, renewed and deregistered, so that Redis has what

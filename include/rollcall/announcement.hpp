@@ -1,0 +1,88 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <system_error>
+
+#include "rollcall/instance.hpp"
+
+#pragma GCC visibility push(default)
+
+namespace rollcall {
+
+namespace announce {
+struct AnnouncementState;
+}
+
+/// What became of an announced instance.
+enum class AnnouncementEvent {
+    registered,        ///< Or registered again.
+    lost,              ///< Redis does not have it any more, as after a restart or a long silence.
+    removed_by_other,  ///< Somebody deregistered it while its lease ran.
+    refused,           ///< It cannot be stored unless somebody changes something; tried again.
+    conflict,          ///< Another process keeps an instance with this id alive.
+    drained,           ///< An operator wants it to get no traffic for a while: see `drain`.
+    restored,          ///< That while is over.
+    released,          ///< Deregistered, as asked.
+};
+
+struct AnnounceOptions {
+    /// Whether an instance that somebody else deregistered is left out; else it is registered
+    /// again.
+    bool stay_out = false;
+    /// Told of what happens to it, in order, on the client's callback thread. What it throws is
+    /// logged and ends nothing.
+    std::function<void(AnnouncementEvent)> on_event = {};
+};
+
+/// Keeps one instance registered: renews it in time, registers it again when Redis lost it, with
+/// the description that it was given last.
+///
+/// Changes (`update_metadata`, `set_enabled`, `set_weight`) are what is wanted from now on: they
+/// return at once, are written as soon as Redis can be reached, and survive its restart. What an
+/// operator changed in Redis stays until the instance is registered anew.
+///
+/// Thread safety: distinct announcements, safe; one announcement, one thread at a time.
+/// Lifetime: keeps what it needs of the client alive. Destroying it deregisters, and waits for that
+/// a second at most. In a forked child nothing happens.
+class [[nodiscard]] Announcement {
+public:
+    Announcement() noexcept;
+    ~Announcement();
+    Announcement(Announcement&&) noexcept;
+    Announcement& operator=(Announcement&&) noexcept;
+
+    /// As it is wanted now, with its id and names as they are stored.
+    ServiceInstance instance() const;
+    bool registered() const noexcept;  ///< Whether Redis confirmed it at the last call about it.
+
+    /// Replaces all metadata. Errors: `std::invalid_argument` names the field, the value and the
+    /// rule.
+    void update_metadata(Metadata metadata);
+    /// Errors: `errc::not_supported` of a layout without that mark (cosky).
+    void set_enabled(bool on);
+    void set_weight(int weight);
+
+    /// Ends it without losing a call: streaming: disabled, so that nobody chooses it any more, then
+    /// `settle` passes, then it is deregistered. CoSky has no such mark, so it is deregistered and
+    /// then `settle` passes. Returns when all of that is done, or failed: as `release`.
+    void drain(std::chrono::milliseconds settle);
+    void drain(std::chrono::milliseconds settle, std::error_code& error);
+
+    /// Deregisters and waits for the answer, at most the client's request timeout. Nothing of this
+    /// process brings the instance back afterwards, whatever it returns.
+    ///
+    /// Errors: as of a deregistration; its lease ends it then.
+    void release();
+    void release(std::error_code& error);
+
+private:
+    friend class Registry;
+    explicit Announcement(std::shared_ptr<announce::AnnouncementState> state) noexcept;
+    std::shared_ptr<announce::AnnouncementState> state_;  // Null: nothing is announced.
+};
+
+}  // namespace rollcall
+
+#pragma GCC visibility pop
