@@ -1,5 +1,8 @@
 #pragma once
 
+#include "rollcall/instance.hpp"
+#include "rollcall/snapshot.hpp"
+
 #pragma GCC visibility push(default)
 
 namespace rollcall {
@@ -21,6 +24,17 @@ enum class RemovalReason {
     expired,              ///< Its lease ran out, by Redis' clock.
     absent_after_resync,  ///< It left while nobody could tell us; Redis has proof.
     lost,                 ///< Redis lost it, and its owner did not come back in time.
+};
+
+/// One change of a service, in the order in which it took effect.
+///
+/// Lifetime: pointers and references are valid during the call that hands it over.
+struct Change {
+    ChangeKind kind;
+    RemovalReason reason;
+    ServiceInstance const* instance;  ///< Null only for `resync`.
+    ServiceInstance const* previous;  ///< What an `updated` one was before; else null.
+    Snapshot const& now;              ///< With this change, and maybe later ones.
 };
 
 }  // namespace rollcall

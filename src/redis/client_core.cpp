@@ -213,7 +213,7 @@ bool ClientCore::on_io_thread() const noexcept {
 bool ClientCore::closed() const noexcept { return ::getpid() != owner_; }
 
 std::optional<Failure> ClientCore::run_to_end(std::function<Task<void>()> const& make) {
-    if (closed()) return Failure{errc::closed, "this process was forked from the client's"};
+    if (closed()) return was_forked();
     if (on_io_thread()) return Failure{errc::closed, "called on the client's own I/O thread"};
     auto const self = shared_from_this();
     Event ended;

@@ -22,6 +22,9 @@
 
 namespace rollcall::redis {
 
+/// What a forked child gets of everything that does I/O.
+inline Failure was_forked() { return {errc::closed, "this process was forked from the client's"}; }
+
 /// One I/O thread with its session: what a `Client` owns and layouts keep alive.
 ///
 /// Thread safety: `run`, `spawn`, `closed` and the accessors of constants from any thread; the

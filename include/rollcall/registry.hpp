@@ -1,0 +1,52 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "rollcall/client.hpp"
+#include "rollcall/layout.hpp"
+#include "rollcall/service.hpp"
+
+#pragma GCC visibility push(default)
+
+namespace rollcall {
+
+struct RegistryOptions {
+    /// How long a service that nobody holds a handle of is still watched: who comes back within
+    /// that time finds it loaded.
+    std::chrono::milliseconds unused_for{300'000};
+};
+
+/// One namespace of one layout: find, watch.
+///
+/// Thread safety: all members, from any thread. Copies are the same registry.
+/// Lifetime: keeps what it needs of the client alive; handles outlive it.
+class Registry {
+public:
+    /// Never waits, never fails for an absent Redis.
+    ///
+    /// Errors: `std::invalid_argument` for an option.
+    Registry(Client const& client, Layout const& layout, RegistryOptions options = {});
+
+    /// A live view of `service_name`, which need not exist yet. Handles of one name share all but
+    /// their options.
+    ///
+    /// Errors: `std::invalid_argument` for a name that the layout cannot store; `errc::closed` in a
+    /// forked child.
+    Service service(std::string const& service_name, ServiceOptions options = {}) const;
+
+    /// The names of all services that have instances, sorted.
+    std::vector<std::string> services() const;
+    std::vector<std::string> services(std::error_code& error) const;
+
+private:
+    struct Impl;
+    std::shared_ptr<Impl const> impl_;
+};
+
+}  // namespace rollcall
+
+#pragma GCC visibility pop

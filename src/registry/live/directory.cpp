@@ -1,0 +1,106 @@
+#include "registry/live/directory.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <random>
+#include <utility>
+#include <vector>
+
+namespace rollcall::live {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::minutes;
+
+DirectoryOptions completed(DirectoryOptions options, LivePort const& port) {
+    options.feed.lease = port.lease();
+    return options;
+}
+
+}  // namespace
+
+Directory::Directory(std::shared_ptr<redis::ClientCore> core, std::shared_ptr<LivePort> port,
+                     DirectoryOptions options)
+    : core_(std::move(core)),
+      port_(std::move(port)),
+      options_(completed(options, *port_)),
+      evidence_(std::make_shared<EvidenceSource>(core_, port_->epoch_key())) {}
+
+Directory::~Directory() {
+    if (core_->closed()) return;  // Another thread may have held the mutex at the fork.
+    Entries ending;  // Their work is stopped without the mutex: a read that ends may call back.
+    std::lock_guard const lock{mutex_};
+    ending.swap(entries_);
+}
+
+void Directory::require_open() const {
+    if (core_->closed()) throw_exception_from_error(redis::was_forked(), {});
+}
+
+std::shared_ptr<Directory::Use> Directory::use(std::string const& name) {
+    require_open();
+    std::lock_guard const lock{mutex_};
+    auto found = entries_.find(name);
+    if (found == entries_.end()) found = entries_.emplace(name, watch(name)).first;
+    if (!std::exchange(keeps_house_, true)) {
+        housekeeping_ = core_->spawn([weak = weak_from_this(), time = options_.unused_for] {
+            return keep_house(weak, time);
+        });
+    }
+    auto& entry = found->second;
+    auto use = std::make_shared<Use>(shared_from_this(), entry.service);
+    ++entry.uses;
+    return use;
+}
+
+Directory::Entry Directory::watch(std::string const& name) {
+    auto feed = options_.feed;
+    feed.seed = std::random_device{}();
+    Entry entry;
+    entry.service = std::make_shared<WatchedService>(name, core_, port_, evidence_, feed);
+    entry.unused_since = std::chrono::steady_clock::now();
+    index_.add(entry.service->cell());
+    entry.work = core_->spawn([watched = entry.service] { return WatchedService::run(watched); });
+    return entry;
+}
+
+void Directory::put_back(std::string const& name) noexcept {
+    if (core_->closed()) return;
+    std::lock_guard const lock{mutex_};
+    auto const found = entries_.find(name);
+    if (found == entries_.end() || --found->second.uses > 0) return;
+    found->second.unused_since = std::chrono::steady_clock::now();
+}
+
+/// Ends with the directory, at the latest when the pause does.
+Task<void> Directory::keep_house(std::weak_ptr<Directory> weak,
+                                 std::chrono::milliseconds unused_for) {
+    auto const step = std::clamp<milliseconds>(unused_for / 4, milliseconds{10}, minutes{1});
+    while (co_await pause(step)) {
+        auto const directory = weak.lock();
+        if (!directory) co_return;
+        directory->drop_unused(std::chrono::steady_clock::now());
+    }
+}
+
+void Directory::drop_unused(std::chrono::steady_clock::time_point now) {
+    std::vector<Entry> ending;  // Their work is stopped without the mutex.
+    std::lock_guard const lock{mutex_};
+    for (auto at = entries_.begin(); at != entries_.end();) {
+        auto& entry = at->second;
+        if (entry.uses > 0 || now - entry.unused_since < options_.unused_for) {
+            ++at;
+            continue;
+        }
+        index_.remove(*entry.service->cell());
+        ending.push_back(std::move(entry));
+        at = entries_.erase(at);
+    }
+}
+
+std::size_t Directory::size() const {
+    std::lock_guard const lock{mutex_};
+    return entries_.size();
+}
+
+}  // namespace rollcall::live

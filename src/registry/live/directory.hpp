@@ -1,0 +1,89 @@
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "redis/client_core.hpp"
+#include "registry/live/name_index.hpp"
+#include "registry/live/watched_service.hpp"
+
+namespace rollcall::live {
+
+struct DirectoryOptions {
+    FeedOptions feed = {};
+    /// How long a service that nobody holds any more is still watched.
+    std::chrono::milliseconds unused_for{300'000};
+};
+
+/// The services of one layout and namespace that this process watches, each once.
+///
+/// Thread safety: all members; destruction by one thread, also the I/O thread.
+/// Lifetime: its end stops the watching; what was taken from it stays valid, and as it was.
+class Directory : public std::enable_shared_from_this<Directory> {
+public:
+    Directory(std::shared_ptr<redis::ClientCore> core, std::shared_ptr<LivePort> port,
+              DirectoryOptions options);
+    ~Directory();
+
+    /// A share in the watching of one service; while anybody has one, it goes on.
+    class Use {
+    public:
+        Use(std::shared_ptr<Directory> directory, std::shared_ptr<WatchedService> service)
+            : directory_(std::move(directory)), service_(std::move(service)) {}
+        ~Use() { directory_->put_back(service_->name()); }
+        Use(Use const&) = delete;
+        Use& operator=(Use const&) = delete;
+
+        WatchedService& service() const noexcept { return *service_; }
+        Directory& directory() const noexcept { return *directory_; }
+
+    private:
+        std::shared_ptr<Directory> directory_;
+        std::shared_ptr<WatchedService> service_;
+    };
+
+    /// Begins to watch it, unless that is done already. Errors: as of `require_open`.
+    std::shared_ptr<Use> use(std::string const& name);
+
+    /// Of a service that is watched; none of others.
+    std::optional<Snapshot> instances(std::string_view name) const {
+        return index_.instances(name);
+    }
+
+    redis::ClientCore& core() const noexcept { return *core_; }
+    void require_open() const;  ///< Errors: `errc::closed` in a forked child.
+    std::size_t size() const;   ///< Services that are watched.
+
+private:
+    struct Entry {
+        std::shared_ptr<WatchedService> service;
+        redis::Background work;
+        std::size_t uses = 0;
+        std::chrono::steady_clock::time_point unused_since = {};
+    };
+
+    using Entries = std::map<std::string, Entry, std::less<>>;
+
+    Entry watch(std::string const& name);
+    void put_back(std::string const& name) noexcept;
+    static Task<void> keep_house(std::weak_ptr<Directory> directory,
+                                 std::chrono::milliseconds pause);
+    void drop_unused(std::chrono::steady_clock::time_point now);
+
+    std::shared_ptr<redis::ClientCore> const core_;
+    std::shared_ptr<LivePort> const port_;
+    DirectoryOptions const options_;
+    std::shared_ptr<EvidenceSource> const evidence_;
+    NameIndex index_;
+    mutable std::mutex mutex_;  // Guards the entries. Nothing waits while it is held.
+    Entries entries_;
+    bool keeps_house_ = false;
+    redis::Background housekeeping_;
+};
+
+}  // namespace rollcall::live

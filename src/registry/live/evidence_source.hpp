@@ -1,0 +1,45 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "redis/client_core.hpp"
+#include "registry/generation.hpp"
+#include "registry/live/shared_question.hpp"
+#include "registry/live/sighting.hpp"
+
+namespace rollcall::live {
+
+/// What all services of one layout ask when they need proof: which generation the data is of, and
+/// whether all messages have arrived. Those who ask at the same time share the questions.
+///
+/// Thread safety: the I/O thread only, construction aside.
+class EvidenceSource {
+public:
+    EvidenceSource(std::shared_ptr<redis::ClientCore> core, std::string epoch_key);
+
+    std::string const& epoch_key() const noexcept { return epoch_key_; }
+
+    Task<Result<GenerationRead>> generation() { return generation_.ask(); }
+    /// Whether a PING came back on the connection for pushes: then every message that was sent
+    /// before it has reached its handler.
+    Task<Result<bool>> all_messages_arrived() { return ping_.ask(); }
+
+    /// The number of the generation that both reads saw by the same connection; none if they did
+    /// not, or there is none.
+    std::optional<GenerationNumber> number_of(GenerationRead const& before,
+                                              GenerationRead const& after);
+
+private:
+    std::string const epoch_key_;
+    SharedQuestion<GenerationRead> generation_;
+    SharedQuestion<bool> ping_;
+    // The last one, and how many there were: a generation that comes back is another one to us,
+    // which only makes us ask once more.
+    std::optional<Generation> last_;
+    GenerationNumber number_ = 0;
+};
+
+}  // namespace rollcall::live

@@ -1,0 +1,93 @@
+#include "rollcall/service.hpp"
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "registry/live/directory.hpp"
+#include "registry/live/service_state.hpp"
+#include "registry/outcome.hpp"
+
+namespace rollcall {
+namespace live {
+namespace {
+
+Failure too_old(WatchedService const& service, std::chrono::milliseconds age) {
+    auto text =
+        "service " + service.name() + " was last read " + std::to_string(age.count()) + " ms ago";
+    if (auto const why = service.failure()) return {why->code(), text + ": " + why->detail()};
+    return {errc::not_connected, std::move(text)};
+}
+
+Failure not_loaded(WatchedService const& service, redis::ClientCore const& core) {
+    if (core.closed()) return redis::was_forked();
+    if (auto const why = service.failure()) {
+        return {why->code(), "service " + service.name() + ": " + why->detail()};
+    }
+    return {errc::timeout, "service " + service.name() + " was not loaded in time"};
+}
+
+}  // namespace
+
+Result<Snapshot> ServiceState::instances() const {
+    auto const& watched = use->service();
+    if (!watched.loaded()) [[unlikely]] {
+        auto const& core = use->directory().core();
+        if (core.closed() || !watched.wait_until_loaded(core.deadline())) {
+            return not_loaded(watched, core);
+        }
+    }
+    if (options.on_failure == ServiceOptions::OnFailure::error) {
+        auto const age = watched.age().value_or(std::chrono::milliseconds::max());
+        if (age > options.max_age) return too_old(watched, age);
+    }
+    return cell->snapshot();
+}
+
+WatchState::WatchState(std::shared_ptr<Directory::Use> watched,
+                       std::function<void(Change const&)> callback)
+    : use(std::move(watched)),
+      listener(
+          std::make_shared<Listener>(std::move(callback), use->directory().core().callbacks())) {
+    use->service().add_listener(listener);
+}
+
+WatchState::~WatchState() {
+    if (use->directory().core().closed()) return;  // The thread is the parent's.
+    listener->stop();
+    use->service().remove_listener(listener);
+}
+
+}  // namespace live
+
+Watch::Watch() noexcept = default;
+Watch::Watch(std::unique_ptr<live::WatchState> state) noexcept : state_(std::move(state)) {}
+Watch::~Watch() = default;
+Watch::Watch(Watch&&) noexcept = default;
+Watch& Watch::operator=(Watch&&) noexcept = default;
+void Watch::stop() noexcept { state_.reset(); }
+
+std::string const& Service::name() const noexcept { return state_->cell->name(); }
+
+Snapshot Service::instances() const { return outcome(state_->instances()); }
+
+Snapshot Service::instances(std::error_code& error) const {
+    return outcome(state_->instances(), error);
+}
+
+Choice Service::choose() const { return live::choose(instances()); }
+Choice Service::choose(std::error_code& error) const { return live::choose(instances(error)); }
+
+std::chrono::milliseconds Service::age() const noexcept {
+    return state_->use->service().age().value_or(std::chrono::milliseconds::max());
+}
+
+bool Service::stale() const noexcept { return !state_->use->service().live(); }
+
+Watch Service::on_change(std::function<void(Change const&)> listener) const {
+    if (!listener) throw std::invalid_argument{"on_change: a listener without a function"};
+    state_->use->directory().require_open();
+    return Watch{std::make_unique<live::WatchState>(state_->use, std::move(listener))};
+}
+
+}  // namespace rollcall

@@ -1,0 +1,257 @@
+#include "registry/live/watched_service.hpp"
+
+#include <algorithm>
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/cancellation_state.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <utility>
+
+#include "registry/live/table_draft.hpp"
+
+namespace rollcall::live {
+namespace {
+
+using std::chrono::milliseconds;
+
+// A dead connection is found within that time: so late may anything be while all seems well.
+constexpr milliseconds noticed_within{1'000};
+
+redis::Topic topic_of(LivePort::Channel const& channel) { return {channel.name, channel.pattern}; }
+
+}  // namespace
+
+WatchedService::WatchedService(std::string name, std::shared_ptr<redis::ClientCore> core,
+                               std::shared_ptr<LivePort> port,
+                               std::shared_ptr<EvidenceSource> evidence, FeedOptions const& options)
+    : core_(std::move(core)),
+      port_(std::move(port)),
+      evidence_(std::move(evidence)),
+      cell_(std::make_shared<SnapshotCell>(std::move(name))),
+      topic_(topic_of(port_->channel_of(cell_->name()))),
+      doubt_pause_(options.doubt_pause),
+      feed_(options, Clock::now()),
+      timer_(core_->io().get_executor()) {}
+
+bool WatchedService::wait_until_loaded(Deadline deadline) const {
+    std::unique_lock lock{mutex_};
+    changed_.wait_until(lock, deadline, [this] { return loaded() || ended_; });
+    return loaded();
+}
+
+std::optional<milliseconds> WatchedService::age() const noexcept {
+    auto const at = confirmed_at_.load(std::memory_order_relaxed);
+    if (at == 0) return std::nullopt;
+    auto const since = std::chrono::duration_cast<milliseconds>(
+        Clock::now() - Clock::time_point{Clock::duration{at}});
+    return live() ? std::min(since, noticed_within) : since;
+}
+
+std::optional<Failure> WatchedService::failure() const {
+    std::lock_guard const lock{mutex_};
+    return failure_;
+}
+
+Task<void> WatchedService::run(std::shared_ptr<WatchedService> self) {
+    struct Guard {
+        WatchedService& service;
+        ~Guard() { service.end(); }
+    } const guard{*self};
+    auto& subscriber = self->core_->subscriber();
+    subscriber.attach(*self);
+    // First, so that the confirmation comes when Redis tracks it.
+    auto tracked = subscriber.track(*self, self->evidence_->epoch_key());
+    auto subscribed = subscriber.subscribe(*self, self->topic_);
+    for (auto const* const outcome : {&tracked, &subscribed}) {
+        if (outcome->has_error()) {
+            self->core_->log().write(LogLevel::warning, "watch", outcome->error().detail());
+        }
+    }
+    co_await self->watch();
+}
+
+void WatchedService::end() {
+    core_->subscriber().detach(*this);
+    std::lock_guard const lock{mutex_};
+    ended_ = true;
+    changed_.notify_all();
+}
+
+Task<void> WatchedService::watch() {
+    for (;;) {
+        pass_doubt_on();
+        note_state();
+        if (auto const read = feed_.next_read(Clock::now())) {
+            auto answered = co_await answer(*read);
+            auto const outcome = feed_.answer(std::move(answered), Clock::now());
+            apply(outcome);
+            if (!outcome.hollow.empty()) {
+                co_await port_->clean_up(name(), outcome.hollow, core_->deadline());
+            }
+            continue;
+        }
+        auto const wake_at = std::min(feed_.wake_at(), Clock::now() + std::chrono::hours{1});
+        timer_.expires_at(doubtful_ ? std::min(wake_at, doubt_not_before_) : wake_at);
+        co_await timer_.async_wait(asio::as_tuple(use_task));
+        auto const state = co_await asio::this_coro::cancellation_state;
+        if (state.cancelled() != asio::cancellation_type::none) co_return;
+    }
+}
+
+/// Now and then: between two doubts there must be time to prove something.
+void WatchedService::pass_doubt_on() {
+    auto const now = Clock::now();
+    if (!doubtful_ || now < doubt_not_before_) return;
+    doubtful_ = false;
+    doubt_not_before_ = now + doubt_pause_;
+    feed_.doubt(now);
+}
+
+Task<FeedAnswer> WatchedService::answer(FeedRead const& read) {
+    FeedAnswer result;
+    result.number = read.number;
+    GenerationRead before;
+    if (read.proof) {
+        auto asked = co_await evidence_->generation();
+        if (asked.has_error()) {
+            note_failure(asked.error());
+            co_return result;
+        }
+        before = *std::move(asked);
+    }
+    auto seen = co_await port_->look(name(), read, core_->deadline());
+    if (seen.has_error()) {
+        note_failure(seen.error());
+        co_return result;
+    }
+    result.sightings = *std::move(seen);
+    if (read.proof) {
+        auto const after = co_await evidence_->generation();
+        if (after.has_error()) {
+            note_failure(after.error());
+            co_return result;
+        }
+        result.generation = evidence_->number_of(before, *after);
+        auto const pong = co_await evidence_->all_messages_arrived();
+        result.path_clean = pong.has_value() && *pong;
+    }
+    result.complete = true;
+    note_failure(std::nullopt);
+    co_return result;
+}
+
+void WatchedService::apply(FeedOutcome const& outcome) {
+    if (!outcome.changes.empty() || !outcome.renewed.empty()) publish(outcome);
+    if (!feed_.loaded() || loaded()) return;
+    std::lock_guard const lock{mutex_};
+    loaded_.store(true, std::memory_order_release);
+    changed_.notify_all();
+}
+
+void WatchedService::publish(FeedOutcome const& outcome) {
+    auto const& known = feed_.instances();
+    for (auto const& id : outcome.renewed) {
+        auto const* const record = table_->find(id);
+        auto const found = known.find(id);
+        if (record && found != known.end()) record->vitals->set(found->second.state);
+    }
+    if (outcome.changes.empty()) return;
+    TableDraft draft{*table_};
+    for (auto const& change : outcome.changes) {
+        auto const found = known.find(change.id);
+        if (found == known.end()) {
+            draft.erase(change.id);
+            continue;
+        }
+        auto const* const before = draft.find(change.id);
+        auto const vitals = before ? before->vitals : std::make_shared<Vitals>();
+        vitals->set(found->second.state);
+        draft.put(make_record(found->second.instance, vitals));
+    }
+    table_ = std::move(draft).finish();
+    cell_->publish(table_);
+    auto const now = cell_->snapshot();
+    for (auto const& listener : listeners_) listener->tell(outcome.changes, now);
+}
+
+void WatchedService::note_state() {
+    bool const was_live = live_.exchange(feed_.live(), std::memory_order_relaxed);
+    auto at = feed_.confirmed_at();
+    if (at && was_live) at = std::max(*at, Clock::now() - noticed_within);
+    if (at) confirm(*at);
+}
+
+void WatchedService::confirm(Clock::time_point at) {
+    auto const count =
+        std::max(confirmed_at_.load(std::memory_order_relaxed), at.time_since_epoch().count());
+    confirmed_at_.store(count, std::memory_order_relaxed);
+}
+
+void WatchedService::note_failure(std::optional<Failure> failure) {
+    if (failure && failure->code() != errc::cancelled) {
+        core_->log().write(LogLevel::warning, "watch",
+                           "service " + name() + " could not be read: " + failure->detail());
+    }
+    std::lock_guard const lock{mutex_};
+    failure_ = std::move(failure);
+}
+
+void WatchedService::add_listener(std::shared_ptr<Listener> listener) {
+    asio::post(core_->io(), [self = shared_from_this(), listener = std::move(listener)] {
+        std::vector<FeedChange> present;
+        for (auto const& [id, known] : self->feed_.instances()) {
+            present.push_back({ChangeKind::current, RemovalReason::none, id, known.instance, {}});
+        }
+        self->listeners_.push_back(listener);
+        listener->tell(present, self->cell_->snapshot());
+    });
+}
+
+void WatchedService::remove_listener(std::shared_ptr<Listener> listener) {
+    asio::post(core_->io(), [self = shared_from_this(), listener = std::move(listener)] {
+        std::erase(self->listeners_, listener);
+    });
+}
+
+void WatchedService::confirmed(redis::Topic const&) {
+    feed_.confirmed(Clock::now());
+    wake();
+}
+
+void WatchedService::message(redis::Message const& message) {
+    auto const said = port_->read_message(name(), message.channel, message.payload);
+    if (!said) return;
+    if (said->id.empty()) {
+        core_->log().write(LogLevel::warning, "undecodable",
+                           "a message on " + std::string{message.channel} + " could not be read");
+        doubtful_ = true;
+    } else {
+        feed_.message(said->id, said->news, Clock::now());
+    }
+    wake();
+}
+
+void WatchedService::unreadable(redis::Topic const&, std::string_view channel) {
+    core_->log().write(LogLevel::warning, "undecodable",
+                       "a message on " + std::string{channel} + " was too large or no text");
+    doubtful_ = true;
+    wake();
+}
+
+void WatchedService::refused(redis::Topic const&, Failure const& why) {
+    core_->log().write(
+        LogLevel::warning, "subscribe-refused",
+        "changes of " + name() + " are noticed late, as Redis lets nobody listen: " + why.detail());
+}
+
+void WatchedService::invalidated(std::string_view) {
+    feed_.doubt(Clock::now());
+    wake();
+}
+
+void WatchedService::lost(std::string_view) {
+    feed_.lost(Clock::now());
+    wake();
+}
+
+}  // namespace rollcall::live

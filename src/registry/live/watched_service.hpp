@@ -1,0 +1,100 @@
+#pragma once
+
+#include <atomic>
+#include <boost/asio/basic_waitable_timer.hpp>
+#include <chrono>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "redis/client_core.hpp"
+#include "redis/push_handler.hpp"
+#include "registry/live/evidence_source.hpp"
+#include "registry/live/listener.hpp"
+#include "registry/live/live_port.hpp"
+#include "registry/live/service_feed.hpp"
+#include "registry/live/snapshot_cell.hpp"
+
+namespace rollcall::live {
+
+/// One service that is watched: its feed, with the I/O around it, and what readers see of it.
+///
+/// Thread safety: `run` on the I/O thread, everything else from any thread.
+class WatchedService final : private redis::PushHandler,
+                             public std::enable_shared_from_this<WatchedService> {
+public:
+    WatchedService(std::string name, std::shared_ptr<redis::ClientCore> core,
+                   std::shared_ptr<LivePort> port, std::shared_ptr<EvidenceSource> evidence,
+                   FeedOptions const& options);
+
+    std::string const& name() const noexcept { return cell_->name(); }
+    std::shared_ptr<SnapshotCell> const& cell() const noexcept { return cell_; }
+
+    bool loaded() const noexcept { return loaded_.load(std::memory_order_acquire); }
+    /// False when the time has run out, or the watching has ended.
+    bool wait_until_loaded(Deadline deadline) const;
+    /// Since Redis last confirmed the content; none before the first load.
+    std::optional<std::chrono::milliseconds> age() const noexcept;
+    bool live() const noexcept { return live_.load(std::memory_order_relaxed); }
+    /// Why the last read failed, unless one has been answered since.
+    std::optional<Failure> failure() const;
+
+    /// Watches until the coroutine is ended.
+    static Task<void> run(std::shared_ptr<WatchedService> self);
+
+    /// Told of what is there now, then of every change.
+    void add_listener(std::shared_ptr<Listener> listener);
+    void remove_listener(std::shared_ptr<Listener> listener);
+
+private:
+    using Clock = std::chrono::steady_clock;
+    using Timer = asio::basic_waitable_timer<Clock, asio::wait_traits<Clock>,
+                                             asio::io_context::executor_type>;
+
+    // redis::PushHandler
+    void confirmed(redis::Topic const& topic) override;
+    void message(redis::Message const& message) override;
+    void unreadable(redis::Topic const& topic, std::string_view channel) override;
+    void refused(redis::Topic const& topic, Failure const& why) override;
+    void invalidated(std::string_view key) override;
+    void lost(std::string_view why) override;
+
+    Task<void> watch();
+    void pass_doubt_on();
+    Task<FeedAnswer> answer(FeedRead const& read);
+    void apply(FeedOutcome const& outcome);
+    void publish(FeedOutcome const& outcome);
+    void note_state();
+    void confirm(Clock::time_point at);
+    void note_failure(std::optional<Failure> failure);
+    void wake() { timer_.cancel(); }
+    void end();
+
+    std::shared_ptr<redis::ClientCore> const core_;
+    std::shared_ptr<LivePort> const port_;
+    std::shared_ptr<EvidenceSource> const evidence_;
+    std::shared_ptr<SnapshotCell> const cell_;
+    redis::Topic const topic_;
+
+    std::chrono::milliseconds const doubt_pause_;
+
+    ServiceFeed feed_;
+    InstanceTablePtr table_ = InstanceTable::empty_table();
+    std::vector<std::shared_ptr<Listener>> listeners_;
+    Timer timer_;
+    bool doubtful_ = false;  // A message could not be read, and the feed does not know yet.
+    Clock::time_point doubt_not_before_ = Clock::time_point::min();
+
+    std::atomic<bool> loaded_ = false;
+    std::atomic<bool> live_ = false;
+    std::atomic<Clock::rep> confirmed_at_ = 0;  // 0: never.
+    mutable std::mutex mutex_;                  // Guards what is below.
+    mutable std::condition_variable changed_;
+    bool ended_ = false;
+    std::optional<Failure> failure_;
+};
+
+}  // namespace rollcall::live

@@ -1,0 +1,86 @@
+#include "rollcall/registry.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/text.hpp"
+#include "registry/layout_port.hpp"
+#include "registry/live/directory.hpp"
+#include "registry/live/service_state.hpp"
+#include "registry/outcome.hpp"
+
+namespace rollcall {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds usual_heartbeat{10'000};
+
+milliseconds heartbeat_for(Layout const& layout) {
+    return std::min(usual_heartbeat, layout.lease() / 3);
+}
+
+void validate(RegistryOptions const& options) {
+    if (options.unused_for < milliseconds::zero() || options.unused_for > longest_limit) {
+        refuse("unused_for", std::to_string(options.unused_for.count()) + " ms",
+               "must be from 0 to a hundred years");
+    }
+}
+
+live::DirectoryOptions directory_options(RegistryOptions const& options) {
+    validate(options);
+    live::DirectoryOptions result;
+    result.unused_for = options.unused_for;
+    return result;
+}
+
+std::shared_ptr<LivePort> live_part_of(std::shared_ptr<LayoutPort> const& port) {
+    return {port, &port->live()};
+}
+
+}  // namespace
+
+struct Registry::Impl {
+    Impl(Client const& client, Layout const& layout, RegistryOptions const& options)
+        : core(client.core()),
+          port(layout.make_port()(core, heartbeat_for(layout))),
+          directory(std::make_shared<live::Directory>(core, live_part_of(port),
+                                                      directory_options(options))) {}
+
+    Result<std::vector<std::string>> services() const;
+
+    std::shared_ptr<redis::ClientCore> const core;
+    std::shared_ptr<LayoutPort> const port;
+    std::shared_ptr<live::Directory> const directory;
+};
+
+Result<std::vector<std::string>> Registry::Impl::services() const {
+    auto const found = core->run([this] { return port->services(core->deadline()); });
+    if (found.has_error()) return found.error();
+    std::vector<std::string> names;
+    for (auto const& summary : *found) {
+        if (summary.instances > 0) names.push_back(summary.service);
+    }
+    std::ranges::sort(names);
+    return names;
+}
+
+Registry::Registry(Client const& client, Layout const& layout, RegistryOptions options)
+    : impl_(std::make_shared<Impl>(client, layout, options)) {}
+
+Service Registry::service(std::string const& service_name, ServiceOptions options) const {
+    InstanceId named;
+    named.service = service_name;
+    named.id = "1";  // Any that can be stored: it is the name that is checked.
+    auto const stored = impl_->port->validated(named);
+    return Service{
+        std::make_shared<live::ServiceState const>(impl_->directory->use(stored.service), options)};
+}
+
+std::vector<std::string> Registry::services() const { return outcome(impl_->services()); }
+
+std::vector<std::string> Registry::services(std::error_code& error) const {
+    return outcome(impl_->services(), error);
+}
+
+}  // namespace rollcall

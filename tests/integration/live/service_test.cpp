@@ -1,0 +1,177 @@
+#include <gmock/gmock.h>
+
+#include "integration/live/fixture.hpp"
+
+namespace rollcall::live::test {
+namespace {
+
+using testing::AnyOf;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+class LiveService : public LiveTest {};
+
+TEST_P(LiveService, AnUnknownNameIsLiveAndEmptyUntilSomebodyComes) {
+    auto const registry = reader();
+    auto const service = watched(registry);
+    EXPECT_TRUE(service.instances().empty());
+    EXPECT_LE(service.age(), 1s);
+    EXPECT_FALSE(service.choose());
+    Owners owners{server.url(), layout()};
+    owners.add(instance(1));
+    EXPECT_TRUE(shows(service, {id(1)}));
+    EXPECT_EQ(service.choose()->instance_id, id(1));
+}
+
+TEST_P(LiveService, TheFirstCallWaitsForTheFirstLoad) {
+    Owners owners{server.url(), layout()};
+    owners.add(instance(1));
+    owners.add(instance(2));
+    auto const service = reader().service("web");
+    EXPECT_EQ(ids_of(service.instances()), (std::vector{id(1), id(2)}));
+}
+
+TEST_P(LiveService, TellsEachChangeOnceAndWhy) {
+    Owners owners{server.url(), layout()};
+    owners.add(instance(1));
+    auto const registry = reader();
+    auto const service = watched(registry);
+    Heard heard;
+    auto const watch = service.on_change(heard.listener());
+    EXPECT_TRUE(eventually([&] { return heard.has("current " + id(1)); }));
+    owners.add(instance(2));
+    EXPECT_TRUE(shows(service, {id(1), id(2)}));
+    owners.set_metadata(id(2), {{"zone", "b"}});
+    EXPECT_TRUE(eventually([&] { return heard.has("updated " + id(2)); }));
+    EXPECT_EQ(service.instances().find(id(2))->metadata.at("zone"), "b");
+    owners.remove(id(1));
+    EXPECT_TRUE(shows(service, {id(2)}));
+    EXPECT_TRUE(eventually([&] { return heard.size() >= 4; }));
+    EXPECT_THAT(heard.all(), ElementsAre("current " + id(1), "added " + id(2), "updated " + id(2),
+                                         "removed " + id(1) + " (deregistered)"));
+}
+
+TEST_P(LiveService, ARenewalIsNoChangeAndIsSeenAllTheSame) {
+    Owners owners{server.url(), layout(2s)};
+    owners.add(instance(1));
+    auto const registry = reader(2s);
+    auto const service = watched(registry);
+    Heard heard;
+    auto const watch = service.on_change(heard.listener());
+    auto const revision = service.instances().revision();
+    auto const lease = *service.instances().state(id(1))->lease_until;
+    // Longer than the lease, so that the reader has to ask.
+    EXPECT_TRUE(eventually(
+        [&] {
+            owners.renew(id(1));
+            return *service.instances().state(id(1))->lease_until > lease + 1s;
+        },
+        10s));
+    EXPECT_EQ(service.instances().revision(), revision);
+    EXPECT_THAT(heard.all(), ElementsAre("current " + id(1)));
+}
+
+TEST_P(LiveService, WhoStopsRenewingLeavesWithTheLease) {
+    Owners owners{server.url(), layout(2s)};
+    owners.add(instance(1));
+    auto const registry = reader(2s);
+    auto const service = watched(registry);
+    Heard heard;
+    auto const watch = service.on_change(heard.listener());
+    EXPECT_EQ(ids_of(service.instances()), std::vector{id(1)});
+    auto const ends = *service.instances().state(id(1))->lease_until;
+    EXPECT_TRUE(shows(service, {}));
+    auto const late = std::chrono::steady_clock::now() - ends;
+    EXPECT_GT(late, -50ms) << "not before its time";
+    EXPECT_LT(late, 2s);
+    EXPECT_TRUE(eventually([&] { return heard.has("removed " + id(1) + " (expired)"); }));
+}
+
+TEST_P(LiveService, ASnapshotStaysAsItWas) {
+    Owners owners{server.url(), layout()};
+    owners.add(instance(1));
+    Snapshot before;
+    Choice chosen;
+    {
+        Client passing{server.url()};
+        auto const service = Registry{passing, layout()}.service("web");
+        before = service.instances();
+        chosen = service.choose();
+        owners.remove(id(1));
+        EXPECT_TRUE(shows(service, {}));
+    }
+    EXPECT_EQ(ids_of(before), std::vector{id(1)});
+    EXPECT_EQ(chosen->port, 8081);
+}
+
+TEST_P(LiveService, NamesOfGlobsAreNames) {
+    Owners owners{server.url(), layout()};
+    std::string const name = "we[b]*";
+    auto const registry = reader();
+    auto const service = watched(registry, name);
+    auto const plain = watched(registry, "web");
+    owners.add(instance(1, name));
+    EXPECT_TRUE(shows(service, {id(1, name)}));
+    owners.add(instance(2, "web"));
+    EXPECT_TRUE(shows(plain, {id(2, "web")}));
+    EXPECT_EQ(ids_of(service.instances()), std::vector{id(1, name)});
+}
+
+TEST_P(LiveService, UnusedServicesAreLetGo) {
+    RegistryOptions given;
+    given.unused_for = 50ms;
+    auto const registry = reader(60s, given);
+    auto const subscriptions = [&] {
+        return admin.must({"PUBSUB", "NUMPAT"}).integer +
+               static_cast<long long>(admin.must({"PUBSUB", "CHANNELS"}).elements.size());
+    };
+    {
+        auto const service = watched(registry);
+        auto const same = registry.service("web");
+        EXPECT_EQ(subscriptions(), 1);
+        EXPECT_FALSE(eventually([&] { return subscriptions() == 0; }, 200ms)) << "it is in use";
+    }
+    EXPECT_TRUE(eventually([&] { return subscriptions() == 0; }));
+    EXPECT_TRUE(watched(registry).instances().empty()) << "and watched again";
+}
+
+TEST_P(LiveService, ManyServicesShareTwoConnections) {
+    auto const registry = reader();
+    std::vector<Service> services;
+    for (int number = 0; number < 1'000; ++number) {
+        services.push_back(registry.service("web" + std::to_string(number)));
+    }
+    for (auto const& service : services) EXPECT_TRUE(service.instances().empty());
+    EXPECT_TRUE(eventually([&] {
+        return std::ranges::none_of(services, [](auto const& one) { return one.stale(); });
+    }));
+    auto const clients = admin.must({"CLIENT", "LIST"}).text;
+    EXPECT_EQ(std::ranges::count(clients, '\n'), 3) << "ours are two:\n" << clients;
+    Owners owners{server.url(), layout()};
+    owners.add(instance(1, "web999"));
+    EXPECT_TRUE(shows(services[999], {id(1, "web999")}));
+}
+
+TEST_P(LiveService, RegistriesListTheNamesOfServices) {
+    auto const registry = reader();
+    EXPECT_THAT(registry.services(), IsEmpty());
+    Owners owners{server.url(), layout()};
+    owners.add(instance(1, "web"));
+    owners.add(instance(1, "orders"));
+    EXPECT_THAT(registry.services(), ElementsAre("orders", "web"));
+}
+
+TEST_P(LiveService, BadNamesAreRefusedBeforeAnythingIsSent) {
+    auto const registry = reader();
+    EXPECT_THROW((void)registry.service(""), std::invalid_argument);
+    EXPECT_THROW((void)registry.service(" \t"), std::invalid_argument);
+    RegistryOptions given;
+    given.unused_for = -1ms;
+    EXPECT_THROW((void)reader(60s, given), std::invalid_argument);
+}
+
+INSTANTIATE_TEST_SUITE_P(Layouts, LiveService, testing::Values("streaming", "cosky"),
+                         [](auto const& of) { return std::string{of.param}; });
+
+}  // namespace
+}  // namespace rollcall::live::test
