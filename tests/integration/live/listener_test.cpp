@@ -111,6 +111,34 @@ TEST_P(LiveListener, IsNeverCalledOnTheThreadThatReads) {
     release = true;
 }
 
+TEST_P(LiveListener, WhoFallsFarBehindIsToldToLookAgain) {
+    std::atomic<bool> release = false;
+    Heard heard;
+    auto const watch = service.on_change([&, hear = heard.listener()](Change const& change) {
+        hear(change);
+        EXPECT_TRUE(eventually([&] { return release.load(); }, 60s));
+    });
+    owners.add(instance(1));
+    ASSERT_TRUE(eventually([&] { return heard.size() == 1; }));
+    for (int round = 0; round < 101; ++round) {
+        for (int number = 2; number <= 101; ++number) {
+            auto changed = instance(number);
+            changed.metadata = {{"round", std::to_string(round)}};
+            owners.add(changed);
+        }
+        // Else several changes of one instance may be read as one.
+        EXPECT_TRUE(eventually([&] {
+            auto const* const last = service.instances().find(id(101));
+            return last && last->metadata.at("round") == std::to_string(round);
+        }));
+    }
+    release = true;
+    EXPECT_TRUE(eventually([&] { return heard.has("resync"); }));
+    owners.remove(id(1));
+    EXPECT_TRUE(eventually([&] { return heard.has("removed " + id(1) + " (deregistered)"); }));
+    EXPECT_LT(heard.size(), 10'000U);
+}
+
 INSTANTIATE_TEST_SUITE_P(Layouts, LiveListener, testing::Values("streaming", "cosky"),
                          [](auto const& of) { return std::string{of.param}; });
 
