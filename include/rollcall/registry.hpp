@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 #include <system_error>
@@ -37,6 +38,14 @@ public:
     /// Errors: `std::invalid_argument` for a name that the layout cannot store; `errc::closed` in a
     /// forked child.
     Service service(std::string const& service_name, ServiceOptions options = {}) const;
+
+    /// Calls `listener` for every change of every service: as `Service::on_change`, in order for
+    /// each service. All services of the namespace are watched from the first such call on, with
+    /// one subscription, for as long as this registry or a handle of it is there.
+    ///
+    /// Cost: memory for all instances; each message of the namespace is received.
+    /// Errors: `errc::closed` in a forked child.
+    Watch on_change(std::function<void(std::string const& service, Change const&)> listener) const;
 
     /// The names of all services that have instances, sorted.
     std::vector<std::string> services() const;

@@ -44,6 +44,7 @@ public:
     void stop() noexcept;
 
 private:
+    friend class Registry;
     friend class Service;
     explicit Watch(std::unique_ptr<live::WatchState> state) noexcept;
     std::unique_ptr<live::WatchState> state_;  // Null: stopped.

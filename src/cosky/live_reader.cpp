@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/protocol_table.hpp"
+#include "core/text.hpp"
 #include "redis/request.hpp"
 #include "registry/exchange.hpp"
 #include "registry/key_scan.hpp"
@@ -45,6 +46,24 @@ LivePort::Channel LiveReader::channel_of(std::string_view service) const {
         escaped_for_match(DiscoveryKeyGenerator::instance_key(ns_, std::string{service} + '@')) +
             '*',
         true};
+}
+
+LivePort::Channel LiveReader::channel_of_all() const {
+    return {escaped_for_match(DiscoveryKeyGenerator::instance_key(ns_, "")) + '*', true};
+}
+
+std::optional<std::string> LiveReader::service_of(std::string_view channel) const {
+    auto const id = DiscoveryKeyGenerator::instance_id_of_key(ns_, channel);
+    auto const at = id ? id->rfind('@') : std::string::npos;
+    if (at == std::string::npos || is_blank(std::string_view{*id}.substr(0, at))) return {};
+    return id->substr(0, at);
+}
+
+Task<Result<std::vector<std::string>>> LiveReader::services(Deadline deadline) {
+    auto names = co_await set_members(scripts_.core().session(),
+                                      DiscoveryKeyGenerator::service_idx_key(ns_), deadline);
+    if (names) std::erase_if(*names, [](auto const& name) { return is_blank(name); });
+    co_return names;
 }
 
 std::optional<LivePort::Message> LiveReader::read_message(std::string_view service,

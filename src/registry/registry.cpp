@@ -1,10 +1,12 @@
 #include "rollcall/registry.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 #include <utility>
 
 #include "core/text.hpp"
 #include "registry/layout_port.hpp"
+#include "registry/live/catalogue.hpp"
 #include "registry/live/directory.hpp"
 #include "registry/live/service_state.hpp"
 #include "registry/outcome.hpp"
@@ -37,6 +39,28 @@ live::DirectoryOptions directory_options(RegistryOptions const& options) {
 std::shared_ptr<LivePort> live_part_of(std::shared_ptr<LayoutPort> const& port) {
     return {port, &port->live()};
 }
+
+class NamespaceWatch final : public live::WatchState {
+public:
+    NamespaceWatch(std::shared_ptr<live::Directory> directory,
+                   live::NamespaceListener::Callback callback)
+        : directory_(std::move(directory)),
+          catalogue_(directory_->watch_all()),
+          listener_(std::make_shared<live::NamespaceListener>(std::move(callback),
+                                                              directory_->core().callbacks())) {
+        catalogue_->add_listener(listener_);
+    }
+    ~NamespaceWatch() override {
+        if (directory_->core().closed()) return;  // The thread is the parent's.
+        listener_->stop();
+        catalogue_->remove_listener(listener_);
+    }
+
+private:
+    std::shared_ptr<live::Directory> const directory_;
+    std::shared_ptr<live::Catalogue> const catalogue_;
+    std::shared_ptr<live::NamespaceListener> const listener_;
+};
 
 }  // namespace
 
@@ -75,6 +99,12 @@ Service Registry::service(std::string const& service_name, ServiceOptions option
     auto const stored = impl_->port->validated(named);
     return Service{
         std::make_shared<live::ServiceState const>(impl_->directory->use(stored.service), options)};
+}
+
+Watch Registry::on_change(
+    std::function<void(std::string const& service, Change const&)> listener) const {
+    if (!listener) throw std::invalid_argument{"on_change: a listener without a function"};
+    return Watch{std::make_unique<NamespaceWatch>(impl_->directory, std::move(listener))};
 }
 
 std::vector<std::string> Registry::services() const { return outcome(impl_->services()); }

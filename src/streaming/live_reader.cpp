@@ -6,6 +6,7 @@
 
 #include "redis/request.hpp"
 #include "registry/exchange.hpp"
+#include "registry/key_scan.hpp"
 #include "streaming/service_keys.hpp"
 
 #include "rollcall/streaming/service_change_event.hpp"
@@ -33,6 +34,25 @@ void miss_hash(Sighting& sighting) {
 
 LivePort::Channel LiveReader::channel_of(std::string_view service) const {
     return {scripts_.keys().changes(service), false};
+}
+
+LivePort::Channel LiveReader::channel_of_all() const {
+    return {escaped_for_match(scripts_.keys().services_index()) + ":*:changes", true};
+}
+
+std::optional<std::string> LiveReader::service_of(std::string_view channel) const {
+    auto name = scripts_.keys().service_of_changes_channel(channel);
+    if (name && !RegistryKeys::is_service_name_safe(*name)) name.reset();
+    return name;
+}
+
+Task<Result<std::vector<std::string>>> LiveReader::services(Deadline deadline) {
+    auto names = co_await reader_.services(deadline);
+    if (names) {
+        std::erase_if(*names,
+                      [](auto const& name) { return !RegistryKeys::is_service_name_safe(name); });
+    }
+    co_return names;
 }
 
 std::optional<LivePort::Message> LiveReader::read_message(std::string_view, std::string_view,

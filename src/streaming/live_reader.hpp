@@ -19,6 +19,9 @@ public:
         : scripts_(scripts), reader_(reader) {}
 
     Channel channel_of(std::string_view service) const override;
+    Channel channel_of_all() const override;
+    std::optional<std::string> service_of(std::string_view channel) const override;
+    Task<Result<std::vector<std::string>>> services(Deadline deadline) override;
     std::optional<Message> read_message(std::string_view service, std::string_view channel,
                                         std::string_view payload) const override;
     Task<Result<std::vector<Sighting>>> look(std::string const& service, FeedRead const& read,

@@ -111,6 +111,13 @@ std::optional<std::string> RegistryKeys::service_of_heartbeats_key(std::string_v
     return std::string{parts[1]};
 }
 
+std::optional<std::string> RegistryKeys::service_of_changes_channel(
+    std::string_view channel) const {
+    auto const parts = parts_of(*this, channel, "changes");
+    if (parts.empty()) return std::nullopt;
+    return std::string{parts[1]};
+}
+
 std::array<std::string_view, 4> RegistryKeys::all_key_templates() noexcept {
     return {"%s:services", "%s:services:%s:heartbeats", "%s:services:%s:instance:%s",
             "%s:services:%s:changes"};

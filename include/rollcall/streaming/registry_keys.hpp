@@ -35,6 +35,8 @@ public:
     std::optional<std::string> service_of_instance_key(std::string_view key) const;
     std::optional<std::string> instance_id_of_instance_key(std::string_view key) const;
     std::optional<std::string> service_of_heartbeats_key(std::string_view key) const;
+    /// The service of a name that `changes` can give; none for others.
+    std::optional<std::string> service_of_changes_channel(std::string_view channel) const;
 
     /// The four templates of the design, with `%s` for each variable part.
     static std::array<std::string_view, 4> all_key_templates() noexcept;

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "registry/live/catalogue.hpp"
+
 namespace rollcall::live {
 namespace {
 
@@ -40,24 +42,58 @@ void Directory::require_open() const {
 std::shared_ptr<Directory::Use> Directory::use(std::string const& name) {
     require_open();
     std::lock_guard const lock{mutex_};
-    auto found = entries_.find(name);
-    if (found == entries_.end()) found = entries_.emplace(name, watch(name)).first;
+    auto& entry = entry_of(name);
     if (!std::exchange(keeps_house_, true)) {
         housekeeping_ = core_->spawn([weak = weak_from_this(), time = options_.unused_for] {
             return keep_house(weak, time);
         });
     }
-    auto& entry = found->second;
     auto use = std::make_shared<Use>(shared_from_this(), entry.service);
     ++entry.uses;
     return use;
+}
+
+std::shared_ptr<Catalogue> Directory::watch_all() {
+    require_open();
+    std::lock_guard const lock{mutex_};
+    if (!catalogue_) {
+        catalogue_ = std::make_shared<Catalogue>(core_, port_, evidence_, weak_from_this());
+        cataloguing_ = core_->spawn([self = catalogue_] { return Catalogue::run(self); });
+    }
+    return catalogue_;
+}
+
+bool Directory::keep(std::string const& name) {
+    std::lock_guard const lock{mutex_};
+    return !std::exchange(entry_of(name).kept, true);
+}
+
+void Directory::let_go(std::string const& name) {
+    std::lock_guard const lock{mutex_};
+    auto const found = entries_.find(name);
+    if (found == entries_.end()) return;
+    found->second.kept = false;
+    found->second.unused_since = std::chrono::steady_clock::now();
+}
+
+std::shared_ptr<WatchedService> Directory::find(std::string_view name) const {
+    std::lock_guard const lock{mutex_};
+    auto const found = entries_.find(name);
+    return found == entries_.end() ? nullptr : found->second.service;
+}
+
+Directory::Entry& Directory::entry_of(std::string const& name) {
+    auto found = entries_.find(name);
+    if (found == entries_.end()) found = entries_.emplace(name, watch(name)).first;
+    return found->second;
 }
 
 Directory::Entry Directory::watch(std::string const& name) {
     auto feed = options_.feed;
     feed.seed = std::random_device{}();
     Entry entry;
-    entry.service = std::make_shared<WatchedService>(name, core_, port_, evidence_, feed);
+    entry.service =
+        std::make_shared<WatchedService>(name, core_, port_, evidence_, catalogue_, feed);
     entry.unused_since = std::chrono::steady_clock::now();
     index_.add(entry.service->cell());
     entry.work = core_->spawn([watched = entry.service] { return WatchedService::run(watched); });
@@ -88,7 +124,7 @@ void Directory::drop_unused(std::chrono::steady_clock::time_point now) {
     std::lock_guard const lock{mutex_};
     for (auto at = entries_.begin(); at != entries_.end();) {
         auto& entry = at->second;
-        if (entry.uses > 0 || now - entry.unused_since < options_.unused_for) {
+        if (entry.uses > 0 || entry.kept || now - entry.unused_since < options_.unused_for) {
             ++at;
             continue;
         }

@@ -14,6 +14,8 @@
 
 namespace rollcall::live {
 
+class Catalogue;
+
 struct DirectoryOptions {
     FeedOptions feed = {};
     /// How long a service that nobody holds any more is still watched.
@@ -50,6 +52,16 @@ public:
     /// Begins to watch it, unless that is done already. Errors: as of `require_open`.
     std::shared_ptr<Use> use(std::string const& name);
 
+    /// Watches all services of the namespace from now on, with one subscription for those that
+    /// nobody watched before. Returns what knows them. Errors: as of `require_open`.
+    std::shared_ptr<Catalogue> watch_all();
+
+    /// Has `name` watched, held or not, until `let_go`. Whether it was not kept before.
+    bool keep(std::string const& name);
+    void let_go(std::string const& name);
+    /// Null unless it is watched.
+    std::shared_ptr<WatchedService> find(std::string_view name) const;
+
     /// Of a service that is watched; none of others.
     std::optional<Snapshot> instances(std::string_view name) const {
         return index_.instances(name);
@@ -64,12 +76,14 @@ private:
         std::shared_ptr<WatchedService> service;
         redis::Background work;
         std::size_t uses = 0;
+        bool kept = false;
         std::chrono::steady_clock::time_point unused_since = {};
     };
 
     using Entries = std::map<std::string, Entry, std::less<>>;
 
     Entry watch(std::string const& name);
+    Entry& entry_of(std::string const& name);
     void put_back(std::string const& name) noexcept;
     static Task<void> keep_house(std::weak_ptr<Directory> directory,
                                  std::chrono::milliseconds pause);
@@ -84,6 +98,8 @@ private:
     Entries entries_;
     bool keeps_house_ = false;
     redis::Background housekeeping_;
+    std::shared_ptr<Catalogue> catalogue_;  // Null until all services are watched.
+    redis::Background cataloguing_;
 };
 
 }  // namespace rollcall::live

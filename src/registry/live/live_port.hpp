@@ -27,6 +27,13 @@ public:
     /// Where changes of `service` are told.
     virtual Channel channel_of(std::string_view service) const = 0;
 
+    /// Where changes of all services are told.
+    virtual Channel channel_of_all() const = 0;
+    /// Whose change a message on such a channel tells; none: of no service that can be watched.
+    virtual std::optional<std::string> service_of(std::string_view channel) const = 0;
+    /// All that can be watched. Cost: one round trip.
+    virtual Task<Result<std::vector<std::string>>> services(Deadline deadline) = 0;
+
     struct Message {
         std::string id = {};  ///< Empty: about the service, and nobody can tell what.
         News news = News::changed;

@@ -27,6 +27,33 @@ Failure not_loaded(WatchedService const& service, redis::ClientCore const& core)
     return {errc::timeout, "service " + service.name() + " was not loaded in time"};
 }
 
+class ServiceWatch final : public WatchState {
+public:
+    ServiceWatch(std::shared_ptr<Directory::Use> watched,
+                 std::function<void(Change const&)> callback)
+        : use_(std::move(watched)),
+          listener_(std::make_shared<Listener>(std::move(callback),
+                                               use_->directory().core().callbacks())) {
+        use_->service().add_listener(listener_);
+    }
+    ~ServiceWatch() override {
+        if (use_->directory().core().closed()) return;  // The thread is the parent's.
+        listener_->stop();
+        use_->service().remove_listener(listener_);
+    }
+
+private:
+    std::shared_ptr<Directory::Use> const use_;
+    std::shared_ptr<Listener> const listener_;
+};
+
+std::unique_ptr<WatchState> watch_service(std::shared_ptr<Directory::Use> watched,
+                                          std::function<void(Change const&)> callback) {
+    if (!callback) throw std::invalid_argument{"on_change: a listener without a function"};
+    watched->directory().require_open();
+    return std::make_unique<ServiceWatch>(std::move(watched), std::move(callback));
+}
+
 }  // namespace
 
 Result<Snapshot> ServiceState::instances() const {
@@ -42,20 +69,6 @@ Result<Snapshot> ServiceState::instances() const {
         if (age > options.max_age) return too_old(watched, age);
     }
     return cell->snapshot();
-}
-
-WatchState::WatchState(std::shared_ptr<Directory::Use> watched,
-                       std::function<void(Change const&)> callback)
-    : use(std::move(watched)),
-      listener(
-          std::make_shared<Listener>(std::move(callback), use->directory().core().callbacks())) {
-    use->service().add_listener(listener);
-}
-
-WatchState::~WatchState() {
-    if (use->directory().core().closed()) return;  // The thread is the parent's.
-    listener->stop();
-    use->service().remove_listener(listener);
 }
 
 }  // namespace live
@@ -85,9 +98,7 @@ std::chrono::milliseconds Service::age() const noexcept {
 bool Service::stale() const noexcept { return !state_->use->service().live(); }
 
 Watch Service::on_change(std::function<void(Change const&)> listener) const {
-    if (!listener) throw std::invalid_argument{"on_change: a listener without a function"};
-    state_->use->directory().require_open();
-    return Watch{std::make_unique<live::WatchState>(state_->use, std::move(listener))};
+    return Watch{live::watch_service(state_->use, std::move(listener))};
 }
 
 }  // namespace rollcall

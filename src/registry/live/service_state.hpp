@@ -1,11 +1,9 @@
 #pragma once
 
-#include <functional>
 #include <memory>
 
 #include "core/result.hpp"
 #include "registry/live/directory.hpp"
-#include "registry/live/listener.hpp"
 #include "registry/live/snapshot_cell.hpp"
 
 #include "rollcall/service.hpp"
@@ -24,16 +22,12 @@ struct ServiceState {
     ServiceOptions const options;
 };
 
-/// A listener at a service.
+/// A listener somewhere; its end takes it away.
 struct WatchState {
-    WatchState(std::shared_ptr<Directory::Use> watched,
-               std::function<void(Change const&)> callback);
-    ~WatchState();
+    WatchState() = default;
+    virtual ~WatchState() = default;
     WatchState(WatchState const&) = delete;
     WatchState& operator=(WatchState const&) = delete;
-
-    std::shared_ptr<Directory::Use> const use;
-    std::shared_ptr<Listener> const listener;
 };
 
 }  // namespace rollcall::live

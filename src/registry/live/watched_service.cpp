@@ -7,6 +7,7 @@
 #include <boost/asio/this_coro.hpp>
 #include <utility>
 
+#include "registry/live/catalogue.hpp"
 #include "registry/live/table_draft.hpp"
 
 namespace rollcall::live {
@@ -17,18 +18,17 @@ using std::chrono::milliseconds;
 // A dead connection is found within that time: so late may anything be while all seems well.
 constexpr milliseconds noticed_within{1'000};
 
-redis::Topic topic_of(LivePort::Channel const& channel) { return {channel.name, channel.pattern}; }
-
 }  // namespace
 
 WatchedService::WatchedService(std::string name, std::shared_ptr<redis::ClientCore> core,
                                std::shared_ptr<LivePort> port,
-                               std::shared_ptr<EvidenceSource> evidence, FeedOptions const& options)
+                               std::shared_ptr<EvidenceSource> evidence,
+                               std::shared_ptr<Catalogue> catalogue, FeedOptions const& options)
     : core_(std::move(core)),
       port_(std::move(port)),
       evidence_(std::move(evidence)),
+      catalogue_(std::move(catalogue)),
       cell_(std::make_shared<SnapshotCell>(std::move(name))),
-      topic_(topic_of(port_->channel_of(cell_->name()))),
       doubt_pause_(options.doubt_pause),
       feed_(options, Clock::now()),
       timer_(core_->io().get_executor()) {}
@@ -57,21 +57,30 @@ Task<void> WatchedService::run(std::shared_ptr<WatchedService> self) {
         WatchedService& service;
         ~Guard() { service.end(); }
     } const guard{*self};
-    auto& subscriber = self->core_->subscriber();
-    subscriber.attach(*self);
-    // First, so that the confirmation comes when Redis tracks it.
-    auto tracked = subscriber.track(*self, self->evidence_->epoch_key());
-    auto subscribed = subscriber.subscribe(*self, self->topic_);
-    for (auto const* const outcome : {&tracked, &subscribed}) {
-        if (outcome->has_error()) {
-            self->core_->log().write(LogLevel::warning, "watch", outcome->error().detail());
-        }
-    }
+    self->begin();
     co_await self->watch();
 }
 
+void WatchedService::begin() {
+    if (catalogue_) return catalogue_->join(*this);
+    auto& subscriber = core_->subscriber();
+    auto const channel = port_->channel_of(name());
+    subscriber.attach(*this);
+    // First, so that the confirmation comes when Redis tracks it.
+    auto const tracked = subscriber.track(*this, evidence_->epoch_key());
+    auto const subscribed = subscriber.subscribe(*this, {channel.name, channel.pattern});
+    for (auto const* const outcome : {&tracked, &subscribed}) {
+        if (!outcome->has_error()) continue;
+        core_->log().write(LogLevel::warning, "watch", outcome->error().detail());
+    }
+}
+
 void WatchedService::end() {
-    core_->subscriber().detach(*this);
+    if (catalogue_) {
+        catalogue_->leave(*this);
+    } else {
+        core_->subscriber().detach(*this);
+    }
     std::lock_guard const lock{mutex_};
     ended_ = true;
     changed_.notify_all();

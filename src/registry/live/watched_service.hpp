@@ -20,15 +20,18 @@
 
 namespace rollcall::live {
 
+class Catalogue;
+
 /// One service that is watched: its feed, with the I/O around it, and what readers see of it.
 ///
-/// Thread safety: `run` on the I/O thread, everything else from any thread.
-class WatchedService final : private redis::PushHandler,
+/// Thread safety: `run` and what Redis pushes on the I/O thread, everything else from any thread.
+class WatchedService final : public redis::PushHandler,
                              public std::enable_shared_from_this<WatchedService> {
 public:
+    /// `catalogue` is what hands messages on; null: it subscribes by itself.
     WatchedService(std::string name, std::shared_ptr<redis::ClientCore> core,
                    std::shared_ptr<LivePort> port, std::shared_ptr<EvidenceSource> evidence,
-                   FeedOptions const& options);
+                   std::shared_ptr<Catalogue> catalogue, FeedOptions const& options);
 
     std::string const& name() const noexcept { return cell_->name(); }
     std::shared_ptr<SnapshotCell> const& cell() const noexcept { return cell_; }
@@ -49,18 +52,18 @@ public:
     void add_listener(std::shared_ptr<Listener> listener);
     void remove_listener(std::shared_ptr<Listener> listener);
 
-private:
-    using Clock = std::chrono::steady_clock;
-    using Timer = asio::basic_waitable_timer<Clock, asio::wait_traits<Clock>,
-                                             asio::io_context::executor_type>;
-
-    // redis::PushHandler
+    // What Redis pushes, as of its own subscription or of the catalogue's. On the I/O thread.
     void confirmed(redis::Topic const& topic) override;
     void message(redis::Message const& message) override;
     void unreadable(redis::Topic const& topic, std::string_view channel) override;
     void refused(redis::Topic const& topic, Failure const& why) override;
     void invalidated(std::string_view key) override;
     void lost(std::string_view why) override;
+
+private:
+    using Clock = std::chrono::steady_clock;
+    using Timer = asio::basic_waitable_timer<Clock, asio::wait_traits<Clock>,
+                                             asio::io_context::executor_type>;
 
     Task<void> watch();
     void pass_doubt_on();
@@ -71,13 +74,14 @@ private:
     void confirm(Clock::time_point at);
     void note_failure(std::optional<Failure> failure);
     void wake() { timer_.cancel(); }
+    void begin();
     void end();
 
     std::shared_ptr<redis::ClientCore> const core_;
     std::shared_ptr<LivePort> const port_;
     std::shared_ptr<EvidenceSource> const evidence_;
+    std::shared_ptr<Catalogue> const catalogue_;
     std::shared_ptr<SnapshotCell> const cell_;
-    redis::Topic const topic_;
 
     std::chrono::milliseconds const doubt_pause_;
 

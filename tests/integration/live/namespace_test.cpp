@@ -1,0 +1,113 @@
+#include <gmock/gmock.h>
+#include <map>
+
+#include "integration/live/fixture.hpp"
+
+namespace rollcall::live::test {
+namespace {
+
+using testing::ElementsAre;
+
+class LiveNamespace : public LiveTest {
+protected:
+    long long subscriptions() {
+        return admin.must({"PUBSUB", "NUMPAT"}).integer +
+               static_cast<long long>(admin.must({"PUBSUB", "CHANNELS"}).elements.size());
+    }
+};
+
+/// Told of all services.
+class HeardOfAll {
+public:
+    auto listener() {
+        return [this](std::string const& service, Change const& change) {
+            std::lock_guard const lock{mutex_};
+            auto line = service + ": " + std::string{text_of(change.kind)};
+            if (change.instance) line += " " + change.instance->instance_id;
+            lines_.push_back(std::move(line));
+        };
+    }
+    std::vector<std::string> all() {
+        std::lock_guard const lock{mutex_};
+        return lines_;
+    }
+    bool has(std::string const& line) {
+        auto const lines = all();
+        return std::ranges::find(lines, line) != lines.end();
+    }
+
+private:
+    std::mutex mutex_;
+    std::vector<std::string> lines_;
+};
+
+TEST_P(LiveNamespace, AllServicesAreWatchedWithOneSubscription) {
+    Owners owners{server.url(), layout()};
+    for (int number = 1; number <= 50; ++number) {
+        owners.add(instance(1, "web" + std::to_string(number)));
+    }
+    auto const registry = reader();
+    HeardOfAll heard;
+    auto const watch = registry.on_change(heard.listener());
+    EXPECT_TRUE(eventually([&] { return heard.all().size() == 50; }));
+    EXPECT_TRUE(heard.has("web7: current " + id(1, "web7")));
+    EXPECT_EQ(subscriptions(), 1);
+    auto const service = watched(registry, "web7");
+    EXPECT_EQ(subscriptions(), 1) << "it is watched already";
+    owners.add(instance(2, "web7"));
+    EXPECT_TRUE(shows(service, {id(1, "web7"), id(2, "web7")}));
+    EXPECT_TRUE(eventually([&] { return heard.has("web7: added " + id(2, "web7")); }));
+}
+
+TEST_P(LiveNamespace, ANewServiceIsFoundByItsMessage) {
+    auto const registry = reader();
+    HeardOfAll heard;
+    auto const watch = registry.on_change(heard.listener());
+    ASSERT_TRUE(eventually([&] { return subscriptions() == 1; }));
+    Owners owners{server.url(), layout()};
+    owners.add(instance(1, "fresh"));
+    EXPECT_TRUE(eventually([&] { return heard.has("fresh: added " + id(1, "fresh")); }, 2s));
+    owners.remove(id(1, "fresh"), "fresh");
+    EXPECT_TRUE(eventually([&] { return heard.has("fresh: removed " + id(1, "fresh")); }, 2s));
+}
+
+TEST_P(LiveNamespace, WhatWasMissedIsReadAfterAReconnect) {
+    Owners owners{server.url(), layout()};
+    owners.add(instance(1, "old"));
+    auto const registry = reader();
+    HeardOfAll heard;
+    auto const watch = registry.on_change(heard.listener());
+    EXPECT_TRUE(eventually([&] { return heard.has("old: current " + id(1, "old")); }));
+    auto const service = watched(registry, "old");
+    admin.must({"SAVE"});
+    server.kill();
+    EXPECT_TRUE(eventually([&] { return service.stale(); }));
+    server.start();
+    owners.add(instance(1, "fresh"));
+    EXPECT_TRUE(eventually([&] { return heard.has("fresh: added " + id(1, "fresh")); }));
+    // Before that, nobody could tell that it is not lost.
+    EXPECT_TRUE(eventually([&] { return !service.stale(); }));
+    owners.remove(id(1, "old"), "old");
+    EXPECT_TRUE(eventually([&] { return heard.has("old: removed " + id(1, "old")); }));
+}
+
+TEST_P(LiveNamespace, AWatchThatEndedIsNotCalled) {
+    Owners owners{server.url(), layout()};
+    auto const registry = reader();
+    HeardOfAll heard;
+    HeardOfAll others;
+    auto watch = registry.on_change(heard.listener());
+    auto const other = registry.on_change(others.listener());
+    owners.add(instance(1));
+    EXPECT_TRUE(eventually([&] { return heard.all().size() == 1 && others.all().size() == 1; }));
+    watch.stop();
+    owners.add(instance(2));
+    EXPECT_TRUE(eventually([&] { return others.all().size() == 2; }));
+    EXPECT_EQ(heard.all().size(), 1U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Layouts, LiveNamespace, testing::Values("streaming", "cosky"),
+                         [](auto const& of) { return std::string{of.param}; });
+
+}  // namespace
+}  // namespace rollcall::live::test
