@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string_view>
+
 #include "rollcall/instance.hpp"
 #include "rollcall/snapshot.hpp"
 
@@ -25,6 +27,10 @@ enum class RemovalReason {
     absent_after_resync,  ///< It left while nobody could tell us; Redis has proof.
     lost,                 ///< Redis lost it, and its owner did not come back in time.
 };
+
+/// The names above, as `rollcall watch` prints them; empty for anything else.
+std::string_view to_string(ChangeKind kind) noexcept;
+std::string_view to_string(RemovalReason reason) noexcept;
 
 /// One change of a service, in the order in which it took effect.
 ///

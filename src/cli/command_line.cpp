@@ -101,6 +101,11 @@ public:
         positional_ = {add_raw(app_, name, "", help), nullptr, &into, true};
         usage_ += " " + name + "…";
     }
+    void any_positionals(std::string const& name, Arguments& into,
+                         std::string const& help) override {
+        positional_ = {add_raw(app_, name, "", help), nullptr, &into, false};
+        usage_ += " [" + name + "]…";
+    }
     void setting(std::string const& name, std::string const& type,
                  std::string const& help) override {
         settings_.push_back(add_raw(app_, "--" + name, type, help));

@@ -27,6 +27,8 @@ Client const& Context::client() {
     return *client_;
 }
 
+Registry Context::registry() { return Registry{client(), make_layout(settings_)}; }
+
 void Context::require_layout(std::string_view layout, std::string_view what) const {
     if (settings_.layout == layout) return;
     throw Error{errc::not_supported, "only the layout " + std::string{layout} + " can " +

@@ -14,6 +14,7 @@
 #include "cli/settings.hpp"
 
 #include "rollcall/client.hpp"
+#include "rollcall/registry.hpp"
 
 namespace rollcall::cli {
 
@@ -33,6 +34,8 @@ public:
     Backend& backend();
     /// The connection that the registry uses; begun when first asked for.
     Client const& client();
+    /// The registry with what watches it, on that connection. Errors: as of `backend`.
+    Registry registry();
     /// Ends the connection, if there is one.
     void close() {
         backend_.reset();
@@ -75,6 +78,9 @@ private:
 /// A client to the Redis of the settings, which begins to connect.
 /// Errors: `UsageError` with the source of a malformed URL.
 Client make_client(Settings const& settings, Logger& logger);
+
+/// The layout of the settings. Errors: `UsageError` with the source of a bad namespace.
+Layout make_layout(Settings const& settings);
 
 /// The layout of the settings on a client. Errors: `UsageError` with the source of a bad namespace.
 Backend make_backend(Client const& client, Settings const& settings);

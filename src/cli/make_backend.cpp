@@ -70,6 +70,15 @@ Client make_client(Settings const& settings, Logger& logger) {
     }
 }
 
+Layout make_layout(Settings const& settings) {
+    try {
+        return settings.layout == "cosky" ? cosky_layout(settings.name_space(), settings.lease)
+                                          : streaming_layout(settings.name_space(), settings.lease);
+    } catch (std::invalid_argument const& error) {
+        throw UsageError{with_source(error.what(), settings)};
+    }
+}
+
 Backend make_backend(Client const& client, Settings const& settings) {
     try {
         return Backend{client.core(), make_port(client, settings)};

@@ -39,6 +39,9 @@ public:
     /// One or more.
     virtual void positionals(std::string const& name, std::vector<std::string>& into,
                              std::string const& help) = 0;
+    /// None or more.
+    virtual void any_positionals(std::string const& name, std::vector<std::string>& into,
+                                 std::string const& help) = 0;
     /// An option that is one of the settings, and arrives there.
     virtual void setting(std::string const& name, std::string const& type,
                          std::string const& help) = 0;

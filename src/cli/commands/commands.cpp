@@ -21,6 +21,8 @@ std::span<CommandRow const> command_table() noexcept {
          "rollcall list web --where 'region==eu' --metric 'cpu<80' --output json", make_list},
         {"wait", "wait until a service has enough instances",
          "rollcall wait web --count 2 --timeout 30s", make_wait},
+        {"watch", "show what is there, and every change as it happens",
+         "rollcall watch web orders --output json", make_watch},
         {"enable", "offer an instance to callers again", "rollcall enable --service web --id a",
          make_enable},
         {"disable", "take an instance out of choice; it stays registered",

@@ -7,18 +7,6 @@ namespace rollcall::cli {
 
 namespace {
 
-std::string state_text(Found const& found) {
-    std::string text;
-    auto const add = [&](std::string_view word) {
-        if (!text.empty()) text += ',';
-        text += word;
-    };
-    if (!found.instance.enabled) add("disabled");
-    if (!found.instance.healthy) add("unhealthy");
-    if (is_silent(found)) add("silent");
-    return text.empty() ? "up" : text;
-}
-
 std::string lease_text(Found const& found) {
     if (!found.lease) return "";
     return format_duration(std::chrono::ceil<std::chrono::seconds>(*found.lease));
@@ -41,6 +29,19 @@ bool is_silent(Found const& found) noexcept {
 
 bool is_available(Found const& found) noexcept {
     return found.instance.enabled && found.instance.healthy && !is_silent(found);
+}
+
+std::string state_text(Found const& found) {
+    std::string text;
+    auto const add = [&](std::string_view word) {
+        if (!text.empty()) text += ',';
+        text += word;
+    };
+    if (!found.instance.enabled) add("disabled");
+    if (!found.instance.healthy) add("unhealthy");
+    if (is_silent(found)) add("silent");
+    if (found.state.suspect) add("suspect");
+    return text.empty() ? "up" : text;
 }
 
 Table instance_table(std::span<Found const> instances, bool wide) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 
 #include "cli/print/table.hpp"
 #include "registry/layout_port.hpp"
@@ -12,6 +13,9 @@ bool is_silent(Found const& found) noexcept;
 
 /// What readers may be sent to: enabled, healthy, and within its lease.
 bool is_available(Found const& found) noexcept;
+
+/// `up`, or what is not: `disabled,unhealthy`.
+std::string state_text(Found const& found);
 
 /// `wide` shows every field.
 Table instance_table(std::span<Found const> instances, bool wide);

@@ -27,29 +27,6 @@ void append_escaped(std::string& to, char32_t c) {
     unit(0xDC00 + ((value - 0x10000) & 0x3FF));
 }
 
-json::value instance_json(Found const& found) {
-    auto const& instance = found.instance;
-    json::object metadata;
-    for (auto const& [key, value] : instance.metadata) {
-        metadata.insert_or_assign(to_utf8(key), json_text(value));
-    }
-    json::object object;
-    object["service"] = json_text(instance.service_name);
-    object["id"] = json_text(instance.instance_id);
-    object["scheme"] = json_text(instance.scheme);
-    object["host"] = json_text(instance.host);
-    object["port"] = instance.port;
-    object["weight"] = instance.weight;
-    object["ephemeral"] = instance.ephemeral;
-    object["enabled"] = instance.enabled;
-    object["healthy"] = instance.healthy;
-    object["metadata"] = std::move(metadata);
-    object["lease_ms"] = found.lease ? json::value(found.lease->count()) : json::value();
-    auto const& registered = found.state.registered_at;
-    object["registered_at"] = registered ? json_text(iso_time(*registered)) : json::value();
-    return object;
-}
-
 }  // namespace
 
 json::value json_text(std::string_view text) { return json::string{to_utf8(text)}; }
@@ -80,6 +57,29 @@ std::string iso_time(std::chrono::system_clock::time_point time) {
                        static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
                        clock.hours().count(), clock.minutes().count(), clock.seconds().count(),
                        clock.subseconds().count());
+}
+
+json::value instance_json(Found const& found) {
+    auto const& instance = found.instance;
+    json::object metadata;
+    for (auto const& [key, value] : instance.metadata) {
+        metadata.insert_or_assign(to_utf8(key), json_text(value));
+    }
+    json::object object;
+    object["service"] = json_text(instance.service_name);
+    object["id"] = json_text(instance.instance_id);
+    object["scheme"] = json_text(instance.scheme);
+    object["host"] = json_text(instance.host);
+    object["port"] = instance.port;
+    object["weight"] = instance.weight;
+    object["ephemeral"] = instance.ephemeral;
+    object["enabled"] = instance.enabled;
+    object["healthy"] = instance.healthy;
+    object["metadata"] = std::move(metadata);
+    object["lease_ms"] = found.lease ? json::value(found.lease->count()) : json::value();
+    auto const& registered = found.state.registered_at;
+    object["registered_at"] = registered ? json_text(iso_time(*registered)) : json::value();
+    return object;
 }
 
 json::value instances_json(std::span<Found const> instances) {

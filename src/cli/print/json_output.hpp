@@ -21,6 +21,8 @@ std::string to_document(boost::json::value const& value);
 /// `2025-11-30T03:28:00.123Z`
 std::string iso_time(std::chrono::system_clock::time_point time);
 
+/// One element of what `list` prints.
+boost::json::value instance_json(Found const& found);
 /// The shape of `list`.
 boost::json::value instances_json(std::span<Found const> instances);
 

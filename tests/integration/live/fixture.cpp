@@ -6,45 +6,11 @@
 
 namespace rollcall::live::test {
 
-std::string_view text_of(ChangeKind kind) {
-    switch (kind) {
-        case ChangeKind::current:
-            return "current";
-        case ChangeKind::added:
-            return "added";
-        case ChangeKind::updated:
-            return "updated";
-        case ChangeKind::removed:
-            return "removed";
-        case ChangeKind::suspect:
-            return "suspect";
-        case ChangeKind::resync:
-            return "resync";
-    }
-    return "?";
-}
-
-std::string_view text_of(RemovalReason reason) {
-    switch (reason) {
-        case RemovalReason::none:
-            return "none";
-        case RemovalReason::deregistered:
-            return "deregistered";
-        case RemovalReason::expired:
-            return "expired";
-        case RemovalReason::absent_after_resync:
-            return "absent_after_resync";
-        case RemovalReason::lost:
-            return "lost";
-    }
-    return "?";
-}
-
 void Heard::State::add(Change const& change) {
-    std::string line{text_of(change.kind)};
+    std::string line{to_string(change.kind)};
     if (change.instance) line += " " + change.instance->instance_id;
     if (change.reason != RemovalReason::none) {
-        line += " (" + std::string{text_of(change.reason)} + ")";
+        line += " (" + std::string{to_string(change.reason)} + ")";
     }
     std::lock_guard const lock{mutex};
     lines.push_back(std::move(line));

@@ -33,9 +33,6 @@ inline std::vector<std::string> ids_of(Snapshot const& snapshot) {
     return ids;
 }
 
-std::string_view text_of(ChangeKind kind);
-std::string_view text_of(RemovalReason reason);
-
 /// What a listener was told, as `added web-1` or `removed web-1 (expired)`.
 class Heard {
 public:

@@ -22,7 +22,7 @@ public:
     auto listener() {
         return [this](std::string const& service, Change const& change) {
             std::lock_guard const lock{mutex_};
-            auto line = service + ": " + std::string{text_of(change.kind)};
+            auto line = service + ": " + std::string{to_string(change.kind)};
             if (change.instance) line += " " + change.instance->instance_id;
             lines_.push_back(std::move(line));
         };

@@ -1,0 +1,14 @@
+// Prints the addresses of the instances of "orders", from a view that follows Redis by itself.
+#include <cstdio>
+
+#include "rollcall/registry.hpp"
+
+int main() try {
+    rollcall::Client client;  // $ROLLCALL_URL, or the Redis of this machine
+    rollcall::Registry registry{client, rollcall::streaming_layout()};  // Or cosky_layout().
+    auto const orders = registry.service("orders");
+    for (auto const& instance : orders.instances()) std::puts(uri(instance).c_str());
+} catch (std::exception const& error) {  // A malformed URL, or rollcall::Error: Redis is away.
+    std::fprintf(stderr, "consumer: %s\n", error.what());
+    return 1;
+}
