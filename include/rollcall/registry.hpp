@@ -1,6 +1,8 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -19,6 +21,18 @@ struct RegistryOptions {
     /// How long a service that nobody holds a handle of is still watched: who comes back within
     /// that time finds it loaded.
     std::chrono::milliseconds unused_for{300'000};
+};
+
+/// What a registry sees, and has seen since it was made.
+struct RegistryStats {
+    std::size_t services = 0;   ///< That are watched now.
+    std::size_t instances = 0;  ///< Of these services.
+    std::size_t suspects = 0;   ///< Instances that Redis may have lost.
+    std::uint64_t messages = 0;
+    std::uint64_t unreadable = 0;  ///< Messages that nobody could read.
+    std::uint64_t changes = 0;
+    std::uint64_t resyncs = 0;  ///< Reads of a whole service, the first ones included.
+    std::uint64_t failed_reads = 0;
 };
 
 /// One namespace of one layout: find, watch.
@@ -50,6 +64,8 @@ public:
     /// The names of all services that have instances, sorted.
     std::vector<std::string> services() const;
     std::vector<std::string> services(std::error_code& error) const;
+
+    RegistryStats stats() const;
 
 private:
     struct Impl;

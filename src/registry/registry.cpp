@@ -107,6 +107,23 @@ Watch Registry::on_change(
     return Watch{std::make_unique<NamespaceWatch>(impl_->directory, std::move(listener))};
 }
 
+RegistryStats Registry::stats() const {
+    auto const& tally = impl_->directory->tally();
+    auto const now = [](std::atomic<std::int64_t> const& count) {
+        return static_cast<std::size_t>(std::max<std::int64_t>(count, 0));
+    };
+    RegistryStats stats;
+    stats.services = impl_->directory->size();
+    stats.instances = now(tally.instances);
+    stats.suspects = now(tally.suspects);
+    stats.messages = tally.messages;
+    stats.unreadable = tally.unreadable;
+    stats.changes = tally.changes;
+    stats.resyncs = tally.resyncs;
+    stats.failed_reads = tally.failed_reads;
+    return stats;
+}
+
 std::vector<std::string> Registry::services() const { return outcome(impl_->services()); }
 
 std::vector<std::string> Registry::services(std::error_code& error) const {

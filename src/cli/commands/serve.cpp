@@ -9,6 +9,7 @@
 
 #include "cli/async_calls.hpp"
 #include "cli/commands/commands.hpp"
+#include "cli/commands/namespace_report.hpp"
 #include "cli/context.hpp"
 #include "cli/eviction_warning.hpp"
 #include "cli/failure_text.hpp"
@@ -127,9 +128,12 @@ public:
     void declare(OptionSet& options) override {
         options.setting("data", "DIR",
                         "where the Redis of its own keeps its data ($XDG_DATA_HOME/rollcall)");
+        options.value("--report-every", report_text_, "TIME",
+                      "how often it says what it sees (1m)");
     }
 
     Exit run(Context& context) override {
+        auto const report_every = parse_duration("--report-every", report_text_);
         context.logger().set_style(Logger::Style::running);
         std::optional<redis::EmbeddedRedis> server;
         // Until it is ready, which may take minutes with much data, a signal simply ends us; and
@@ -157,6 +161,7 @@ public:
             Housekeeper housekeeper{loop, context.backend(), context.settings().lease,
                                     context.logger()};
             housekeeper.sweep();
+            NamespaceReport const report{loop, context, report_every};
             announce(context, server.has_value());
             loop.run();
             // Who asks twice does not want to wait for an end in order.
@@ -197,6 +202,8 @@ private:
         }
         context.print_line("Ctrl-C ends it.");
     }
+
+    std::string report_text_ = "1m";
 };
 
 }  // namespace

@@ -20,11 +20,8 @@ constexpr seconds retry_pause{1};
 
 }  // namespace
 
-Catalogue::Catalogue(std::shared_ptr<redis::ClientCore> core, std::shared_ptr<LivePort> port,
-                     std::shared_ptr<EvidenceSource> evidence, std::weak_ptr<Directory> directory)
-    : core_(std::move(core)),
-      port_(std::move(port)),
-      evidence_(std::move(evidence)),
+Catalogue::Catalogue(LiveContextPtr context, std::weak_ptr<Directory> directory)
+    : context_(std::move(context)),
       directory_(std::move(directory)),
       timer_(core_->io().get_executor()) {}
 
@@ -42,7 +39,7 @@ void Catalogue::begin() {
     auto const channel = port_->channel_of_all();
     subscriber.attach(*this);
     // First, so that the confirmation comes when Redis tracks it.
-    auto const tracked = subscriber.track(*this, evidence_->epoch_key());
+    auto const tracked = subscriber.track(*this, context_->evidence.epoch_key());
     auto const subscribed = subscriber.subscribe(*this, {channel.name, channel.pattern});
     for (auto const* const outcome : {&tracked, &subscribed}) {
         if (!outcome->has_error()) continue;

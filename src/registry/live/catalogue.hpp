@@ -11,10 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "redis/client_core.hpp"
 #include "redis/push_handler.hpp"
-#include "registry/live/evidence_source.hpp"
-#include "registry/live/live_port.hpp"
+#include "registry/live/live_context.hpp"
 #include "registry/live/namespace_listener.hpp"
 
 namespace rollcall::live {
@@ -34,8 +32,7 @@ public:
     /// More services than that are not watched, with a warning.
     static constexpr std::size_t most_services = 100'000;
 
-    Catalogue(std::shared_ptr<redis::ClientCore> core, std::shared_ptr<LivePort> port,
-              std::shared_ptr<EvidenceSource> evidence, std::weak_ptr<Directory> directory);
+    Catalogue(LiveContextPtr context, std::weak_ptr<Directory> directory);
 
     /// Watches until the coroutine is ended.
     static Task<void> run(std::shared_ptr<Catalogue> self);
@@ -69,9 +66,9 @@ private:
     void let_go_of_others(std::set<std::string, std::less<>> const& names);
     void look_again();
 
-    std::shared_ptr<redis::ClientCore> const core_;
-    std::shared_ptr<LivePort> const port_;
-    std::shared_ptr<EvidenceSource> const evidence_;
+    LiveContextPtr const context_;
+    std::shared_ptr<redis::ClientCore> const& core_ = context_->core;
+    std::shared_ptr<LivePort> const& port_ = context_->port;
     std::weak_ptr<Directory> const directory_;
 
     std::map<std::string, WatchedService*, std::less<>> joined_;

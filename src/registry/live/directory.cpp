@@ -23,10 +23,8 @@ DirectoryOptions completed(DirectoryOptions options, LivePort const& port) {
 
 Directory::Directory(std::shared_ptr<redis::ClientCore> core, std::shared_ptr<LivePort> port,
                      DirectoryOptions options)
-    : core_(std::move(core)),
-      port_(std::move(port)),
-      options_(completed(options, *port_)),
-      evidence_(std::make_shared<EvidenceSource>(core_, port_->epoch_key())) {}
+    : context_(std::make_shared<LiveContext>(std::move(core), std::move(port))),
+      options_(completed(options, *context_->port)) {}
 
 Directory::~Directory() {
     if (core_->closed()) return;  // Another thread may have held the mutex at the fork.
@@ -57,7 +55,7 @@ std::shared_ptr<Catalogue> Directory::watch_all() {
     require_open();
     std::lock_guard const lock{mutex_};
     if (!catalogue_) {
-        catalogue_ = std::make_shared<Catalogue>(core_, port_, evidence_, weak_from_this());
+        catalogue_ = std::make_shared<Catalogue>(context_, weak_from_this());
         cataloguing_ = core_->spawn([self = catalogue_] { return Catalogue::run(self); });
     }
     return catalogue_;
@@ -92,8 +90,7 @@ Directory::Entry Directory::watch(std::string const& name) {
     auto feed = options_.feed;
     feed.seed = std::random_device{}();
     Entry entry;
-    entry.service =
-        std::make_shared<WatchedService>(name, core_, port_, evidence_, catalogue_, feed);
+    entry.service = std::make_shared<WatchedService>(name, context_, catalogue_, feed);
     entry.unused_since = std::chrono::steady_clock::now();
     index_.add(entry.service->cell());
     entry.work = core_->spawn([watched = entry.service] { return WatchedService::run(watched); });

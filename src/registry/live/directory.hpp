@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "redis/client_core.hpp"
+#include "registry/live/live_context.hpp"
 #include "registry/live/name_index.hpp"
 #include "registry/live/watched_service.hpp"
 
@@ -70,6 +71,7 @@ public:
     redis::ClientCore& core() const noexcept { return *core_; }
     void require_open() const;  ///< Errors: `errc::closed` in a forked child.
     std::size_t size() const;   ///< Services that are watched.
+    Tally const& tally() const noexcept { return context_->tally; }
 
 private:
     struct Entry {
@@ -89,10 +91,9 @@ private:
                                  std::chrono::milliseconds pause);
     void drop_unused(std::chrono::steady_clock::time_point now);
 
-    std::shared_ptr<redis::ClientCore> const core_;
-    std::shared_ptr<LivePort> const port_;
+    LiveContextPtr const context_;
+    std::shared_ptr<redis::ClientCore> const& core_ = context_->core;
     DirectoryOptions const options_;
-    std::shared_ptr<EvidenceSource> const evidence_;
     NameIndex index_;
     mutable std::mutex mutex_;  // Guards the entries. Nothing waits while it is held.
     Entries entries_;

@@ -20,13 +20,9 @@ constexpr milliseconds noticed_within{1'000};
 
 }  // namespace
 
-WatchedService::WatchedService(std::string name, std::shared_ptr<redis::ClientCore> core,
-                               std::shared_ptr<LivePort> port,
-                               std::shared_ptr<EvidenceSource> evidence,
+WatchedService::WatchedService(std::string name, LiveContextPtr context,
                                std::shared_ptr<Catalogue> catalogue, FeedOptions const& options)
-    : core_(std::move(core)),
-      port_(std::move(port)),
-      evidence_(std::move(evidence)),
+    : context_(std::move(context)),
       catalogue_(std::move(catalogue)),
       cell_(std::make_shared<SnapshotCell>(std::move(name))),
       doubt_pause_(options.doubt_pause),
@@ -67,7 +63,7 @@ void WatchedService::begin() {
     auto const channel = port_->channel_of(name());
     subscriber.attach(*this);
     // First, so that the confirmation comes when Redis tracks it.
-    auto const tracked = subscriber.track(*this, evidence_->epoch_key());
+    auto const tracked = subscriber.track(*this, context_->evidence.epoch_key());
     auto const subscribed = subscriber.subscribe(*this, {channel.name, channel.pattern});
     for (auto const* const outcome : {&tracked, &subscribed}) {
         if (!outcome->has_error()) continue;
@@ -76,6 +72,8 @@ void WatchedService::begin() {
 }
 
 void WatchedService::end() {
+    context_->tally.instances -= static_cast<std::int64_t>(table_->size);
+    context_->tally.suspects -= suspects_;
     if (catalogue_) {
         catalogue_->leave(*this);
     } else {
@@ -119,9 +117,10 @@ void WatchedService::pass_doubt_on() {
 Task<FeedAnswer> WatchedService::answer(FeedRead const& read) {
     FeedAnswer result;
     result.number = read.number;
+    if (read.everything && read.descriptions) ++context_->tally.resyncs;
     GenerationRead before;
     if (read.proof) {
-        auto asked = co_await evidence_->generation();
+        auto asked = co_await context_->evidence.generation();
         if (asked.has_error()) {
             note_failure(asked.error());
             co_return result;
@@ -135,13 +134,13 @@ Task<FeedAnswer> WatchedService::answer(FeedRead const& read) {
     }
     result.sightings = *std::move(seen);
     if (read.proof) {
-        auto const after = co_await evidence_->generation();
+        auto const after = co_await context_->evidence.generation();
         if (after.has_error()) {
             note_failure(after.error());
             co_return result;
         }
-        result.generation = evidence_->number_of(before, *after);
-        auto const pong = co_await evidence_->all_messages_arrived();
+        result.generation = context_->evidence.number_of(before, *after);
+        auto const pong = co_await context_->evidence.all_messages_arrived();
         result.path_clean = pong.has_value() && *pong;
     }
     result.complete = true;
@@ -165,22 +164,36 @@ void WatchedService::publish(FeedOutcome const& outcome) {
         if (record && found != known.end()) record->vitals->set(found->second.state);
     }
     if (outcome.changes.empty()) return;
+    std::ptrdiff_t suspects = 0;
+    auto const size_before = table_->size;
     TableDraft draft{*table_};
     for (auto const& change : outcome.changes) {
         auto const found = known.find(change.id);
+        auto const* const before = draft.find(change.id);
+        if (before && before->vitals->suspect) --suspects;
         if (found == known.end()) {
             draft.erase(change.id);
             continue;
         }
-        auto const* const before = draft.find(change.id);
+        if (found->second.state.suspect) ++suspects;
         auto const vitals = before ? before->vitals : std::make_shared<Vitals>();
         vitals->set(found->second.state);
         draft.put(make_record(found->second.instance, vitals));
     }
     table_ = std::move(draft).finish();
     cell_->publish(table_);
+    count(outcome, size_before, suspects);
     auto const now = cell_->snapshot();
     for (auto const& listener : listeners_) listener->tell(outcome.changes, now);
+}
+
+void WatchedService::count(FeedOutcome const& outcome, std::size_t before,
+                           std::ptrdiff_t suspects) {
+    auto& tally = context_->tally;
+    tally.changes += outcome.changes.size();
+    tally.instances += static_cast<std::int64_t>(table_->size) - static_cast<std::int64_t>(before);
+    tally.suspects += suspects;
+    suspects_ += suspects;
 }
 
 void WatchedService::note_state() {
@@ -198,6 +211,7 @@ void WatchedService::confirm(Clock::time_point at) {
 
 void WatchedService::note_failure(std::optional<Failure> failure) {
     if (failure && failure->code() != errc::cancelled) {
+        ++context_->tally.failed_reads;
         core_->log().write(LogLevel::warning, "watch",
                            "service " + name() + " could not be read: " + failure->detail());
     }
@@ -228,11 +242,13 @@ void WatchedService::confirmed(redis::Topic const&) {
 }
 
 void WatchedService::message(redis::Message const& message) {
+    ++context_->tally.messages;
     auto const said = port_->read_message(name(), message.channel, message.payload);
     if (!said) return;
     if (said->id.empty()) {
         core_->log().write(LogLevel::warning, "undecodable",
                            "a message on " + std::string{message.channel} + " could not be read");
+        ++context_->tally.unreadable;
         doubtful_ = true;
     } else {
         feed_.message(said->id, said->news, Clock::now());
@@ -243,6 +259,7 @@ void WatchedService::message(redis::Message const& message) {
 void WatchedService::unreadable(redis::Topic const&, std::string_view channel) {
     core_->log().write(LogLevel::warning, "undecodable",
                        "a message on " + std::string{channel} + " was too large or no text");
+    ++context_->tally.unreadable;
     doubtful_ = true;
     wake();
 }

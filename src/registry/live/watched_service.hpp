@@ -4,17 +4,16 @@
 #include <boost/asio/basic_waitable_timer.hpp>
 #include <chrono>
 #include <condition_variable>
+#include <cstddef>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "redis/client_core.hpp"
 #include "redis/push_handler.hpp"
-#include "registry/live/evidence_source.hpp"
 #include "registry/live/listener.hpp"
-#include "registry/live/live_port.hpp"
+#include "registry/live/live_context.hpp"
 #include "registry/live/service_feed.hpp"
 #include "registry/live/snapshot_cell.hpp"
 
@@ -29,9 +28,8 @@ class WatchedService final : public redis::PushHandler,
                              public std::enable_shared_from_this<WatchedService> {
 public:
     /// `catalogue` is what hands messages on; null: it subscribes by itself.
-    WatchedService(std::string name, std::shared_ptr<redis::ClientCore> core,
-                   std::shared_ptr<LivePort> port, std::shared_ptr<EvidenceSource> evidence,
-                   std::shared_ptr<Catalogue> catalogue, FeedOptions const& options);
+    WatchedService(std::string name, LiveContextPtr context, std::shared_ptr<Catalogue> catalogue,
+                   FeedOptions const& options);
 
     std::string const& name() const noexcept { return cell_->name(); }
     std::shared_ptr<SnapshotCell> const& cell() const noexcept { return cell_; }
@@ -70,6 +68,7 @@ private:
     Task<FeedAnswer> answer(FeedRead const& read);
     void apply(FeedOutcome const& outcome);
     void publish(FeedOutcome const& outcome);
+    void count(FeedOutcome const& outcome, std::size_t before, std::ptrdiff_t suspects);
     void note_state();
     void confirm(Clock::time_point at);
     void note_failure(std::optional<Failure> failure);
@@ -77,9 +76,9 @@ private:
     void begin();
     void end();
 
-    std::shared_ptr<redis::ClientCore> const core_;
-    std::shared_ptr<LivePort> const port_;
-    std::shared_ptr<EvidenceSource> const evidence_;
+    LiveContextPtr const context_;
+    std::shared_ptr<redis::ClientCore> const& core_ = context_->core;
+    std::shared_ptr<LivePort> const& port_ = context_->port;
     std::shared_ptr<Catalogue> const catalogue_;
     std::shared_ptr<SnapshotCell> const cell_;
 
@@ -89,6 +88,7 @@ private:
     InstanceTablePtr table_ = InstanceTable::empty_table();
     std::vector<std::shared_ptr<Listener>> listeners_;
     Timer timer_;
+    std::ptrdiff_t suspects_ = 0;
     bool doubtful_ = false;  // A message could not be read, and the feed does not know yet.
     Clock::time_point doubt_not_before_ = Clock::time_point::min();
 

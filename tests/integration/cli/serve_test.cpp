@@ -205,5 +205,18 @@ TEST_F(ServeTest, WarnsOfARedisThatMayEvict) {
         [&] { return program.err().find("maxmemory-policy allkeys-lru") != std::string::npos; }));
 }
 
+TEST_F(ServeTest, SaysFromTimeToTimeWhatItSees) {
+    auto program = serve({"--report-every", "200ms"});
+    ASSERT_TRUE(ready(program)) << program.err();
+    add("a", {"--persistent"});
+    add("b", {"--persistent"});
+    EXPECT_TRUE(eventually([&] {
+        return program.err().find("1 services, 2 instances, 0 of them suspect; in 200ms: ") !=
+               std::string::npos;
+    })) << program.err();
+    EXPECT_THAT(program.err(), HasSubstr(" s from that of Redis"));
+    EXPECT_EQ(run({"serve", "--report-every", "0s"}).code, 2);
+}
+
 }  // namespace
 }  // namespace rollcall::test

@@ -33,6 +33,9 @@ TEST_P(LiveOutage, ARestartedEmptyRedisHidesNobody) {
     for (int draw = 0; draw < 20; ++draw) EXPECT_EQ(service.choose()->instance_id, id(1));
     EXPECT_EQ(service.instances().size(), 2);
     EXPECT_TRUE(heard.has("suspect " + id(2)));
+    EXPECT_EQ(registry.stats().instances, 2U);
+    EXPECT_EQ(registry.stats().suspects, 1U);
+    EXPECT_GE(registry.stats().resyncs, 2U);
     EXPECT_THAT(heard.all(), Not(Contains(testing::HasSubstr("removed"))));
 }
 
@@ -49,6 +52,8 @@ TEST_P(LiveOutage, WhoIsLostForALeaseIsLost) {
     EXPECT_TRUE(shows(service, {}));
     EXPECT_TRUE(eventually([&] { return heard.has("removed " + id(1) + " (lost)"); }));
     EXPECT_THAT(heard.all(), Contains("suspect " + id(1)));
+    EXPECT_EQ(registry.stats().instances, 0U);
+    EXPECT_EQ(registry.stats().suspects, 0U);
 }
 
 TEST_P(LiveOutage, AFlushIsNoticedAtOnceAndHidesNobody) {
