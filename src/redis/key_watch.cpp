@@ -34,16 +34,20 @@ bool KeyWatch::any_due() const noexcept {
                        [](auto const& each) { return each.second.state == State::due; });
 }
 
-std::vector<PushHandler*> KeyWatch::tracked(std::string const& key) {
+KeyWatch::News KeyWatch::tracked(std::string const& key) {
+    News news;
     auto const found = keys_.find(key);
-    if (found == keys_.end()) return {};
-    if (found->second.state == State::asked_again) {
-        found->second.state = State::due;
-        return {};
+    if (found == keys_.end()) return news;
+    auto& entry = found->second;
+    if (entry.state == State::asked_again) {
+        entry.state = State::due;
+        return news;
     }
-    if (found->second.state == State::asked) found->second.state = State::tracked;
-    if (!std::exchange(found->second.changed, false)) return {};
-    return found->second.handlers;
+    if (entry.state == State::asked) entry.state = State::tracked;
+    news.first = !std::exchange(entry.known, true);
+    news.handlers = entry.handlers;
+    if (std::exchange(entry.changed, false)) news.to_tell_change = entry.handlers;
+    return news;
 }
 
 void KeyWatch::refused(std::string const& key) {
@@ -78,6 +82,7 @@ void KeyWatch::reset() {
     for (auto& [name, key] : keys_) {
         key.state = State::due;
         key.changed = false;
+        key.known = false;
     }
 }
 

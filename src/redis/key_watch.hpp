@@ -27,8 +27,12 @@ public:
     std::vector<std::string> due(std::size_t limit);
     bool any_due() const noexcept;
     /// `key`, one of those that were due, was read: Redis tracks it from a moment after `due` on.
-    /// Returns whom to tell of a change before that.
-    std::vector<PushHandler*> tracked(std::string const& key);
+    struct News {
+        bool first = false;                             ///< It was not on this connection before.
+        std::vector<PushHandler*> handlers = {};        ///< All of the key.
+        std::vector<PushHandler*> to_tell_change = {};  ///< Those to tell of a change before that.
+    };
+    News tracked(std::string const& key);
     /// It could not be read.
     void refused(std::string const& key);
     void retry();  ///< Those that were refused are due again, and change meanwhile.
@@ -43,6 +47,7 @@ private:
         std::vector<PushHandler*> handlers = {};
         State state = State::due;
         bool changed = false;  // Or may have been, and nobody was told yet.
+        bool known = false;    // It was tracked on this connection, now or before.
     };
 
     std::map<std::string, Key, std::less<>> keys_;

@@ -39,6 +39,9 @@ public:
     virtual void unreadable(Topic const& topic, std::string_view channel) = 0;
     /// Redis does not let this user subscribe. It is asked again from time to time.
     virtual void refused(Topic const& topic, Failure const& why) = 0;
+    /// `key` is tracked on this connection from here on. For those that track without a topic: told
+    /// once on each connection, and not to who asked for a key that was tracked already.
+    virtual void tracked(std::string_view /*key*/) {}
     /// A tracked key was changed, or may have been, before the moment at which Redis began to track
     /// it anew. A hint: it may be the key of that name in another database.
     virtual void invalidated(std::string_view key) = 0;

@@ -1,6 +1,8 @@
 #include "redis/session.hpp"
 
+#include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "redis/link.hpp"
 #include "redis/submit.hpp"
@@ -21,14 +23,35 @@ std::vector<std::size_t> not_executed(Request const& request, Response const& re
 
 }  // namespace
 
+struct Session::Listeners final : Link::Owner {
+    void on_up() override { tell(&ConnectionListener::connected); }
+    void on_down() override { tell(&ConnectionListener::disconnected); }
+    bool awaits_answer() const override { return false; }
+
+    void tell(void (ConnectionListener::*what)()) {
+        // One may detach another.
+        for (auto* const listener : std::vector{all}) {
+            if (std::find(all.begin(), all.end(), listener) != all.end()) (listener->*what)();
+        }
+    }
+
+    std::vector<ConnectionListener*> all;
+};
+
 Session::Session(asio::io_context& io, SessionOptions options, Log log)
-    : link_(std::make_unique<Link>(io, std::move(options), std::move(log), LinkRole{}, nullptr)) {}
+    : listeners_(std::make_unique<Listeners>()),
+      link_(std::make_unique<Link>(io, std::move(options), std::move(log), LinkRole{},
+                                   listeners_.get())) {}
 
 Session::~Session() = default;
 
 void Session::start() { link_->start(); }
 
 void Session::stop() { link_->stop(); }
+
+void Session::attach(ConnectionListener& listener) { listeners_->all.push_back(&listener); }
+
+void Session::detach(ConnectionListener& listener) { std::erase(listeners_->all, &listener); }
 
 bool Session::connected() const noexcept { return link_->connected(); }
 

@@ -33,6 +33,16 @@ struct SessionOptions {
     std::chrono::milliseconds login_limit{1'000};
 };
 
+/// Is told of the connections of a session, on the I/O thread. Must not throw.
+class ConnectionListener {
+public:
+    virtual void connected() = 0;  ///< Requests are sent from now on.
+    virtual void disconnected() = 0;
+
+protected:
+    ~ConnectionListener() = default;
+};
+
 /// The command connection to one Redis: made again for ever, with a deadline on every request.
 ///
 /// Thread safety: the I/O thread only.
@@ -58,6 +68,10 @@ public:
     Task<Result<void>> exec(Request const& request, Response& response, Deadline deadline,
                             bool idempotent = true);
 
+    /// `listener` is told of each connection from now on, until `detach` or `stop`.
+    void attach(ConnectionListener& listener);
+    void detach(ConnectionListener& listener);
+
     bool connected() const noexcept;
     /// Why there is no connection: what the last attempt to connect or log in met, or how the last
     /// connection ended. Empty while connected. May hold what Redis said: untrusted text.
@@ -66,6 +80,8 @@ public:
     std::string local_address() const;
 
 private:
+    struct Listeners;
+    std::unique_ptr<Listeners> listeners_;
     std::unique_ptr<Link> link_;
 };
 

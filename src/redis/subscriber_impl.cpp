@@ -338,9 +338,13 @@ Task<void> Subscriber::Impl::track_due_keys() {
                 keys_.refused(due[i]);
                 continue;
             }
-            auto const concerned = keys_.tracked(due[i]);
+            auto const news = keys_.tracked(due[i]);
             contain([&] {
-                tell(concerned, [&](PushHandler& handler) { handler.invalidated(due[i]); });
+                if (news.first) {
+                    tell(news.handlers, [&](PushHandler& handler) { handler.tracked(due[i]); });
+                }
+                tell(news.to_tell_change,
+                     [&](PushHandler& handler) { handler.invalidated(due[i]); });
             });
         }
     }

@@ -43,11 +43,11 @@ void ask_generation(redis::Request& request, std::string_view epoch_key) {
     request.push("GET", {epoch_key});
 }
 
-Result<GenerationRead> generation_of(redis::Response const& replies) {
+Result<GenerationRead> generation_of(redis::Response const& replies, std::size_t first) {
     GenerationRead read;
     read.connection = replies.connection();
-    read.client_id = replies[0].integer();
-    auto const epoch = replies[3];
+    read.client_id = replies[first].integer();
+    auto const epoch = replies[first + 3];
     if (epoch.is_error()) {
         auto failure = redis::failure_of(epoch, "reading the epoch");
         if (is_transient(failure.code())) return failure;
@@ -56,8 +56,8 @@ Result<GenerationRead> generation_of(redis::Response const& replies) {
     if (epoch.text().empty() || epoch.text().size() > longest_epoch) return read;
 
     Generation generation;
-    generation.run_id = id_of(replies[1], "run_id");
-    generation.master_replid = id_of(replies[2], "master_replid");
+    generation.run_id = id_of(replies[first + 1], "run_id");
+    generation.master_replid = id_of(replies[first + 2], "master_replid");
     if (generation.run_id.empty()) {
         // CLIENT ID alone begins anew when Redis does.
         if (read.connection == 0) return read;

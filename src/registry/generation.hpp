@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -50,8 +51,9 @@ std::string_view info_value(std::string_view info, std::string_view name) noexce
 Task<Result<GenerationRead>> read_generation(redis::Session& session, std::string epoch_key,
                                              Deadline deadline);
 
-/// The same of the answers: to CLIENT ID, INFO server, INFO replication and GET, in this order.
-Result<GenerationRead> generation_of(redis::Response const& replies);
+/// The same of the answers from `first` on: to CLIENT ID, INFO server, INFO replication and GET, in
+/// this order.
+Result<GenerationRead> generation_of(redis::Response const& replies, std::size_t first = 0);
 
 /// Adds the questions whose answers `generation_of` takes.
 void ask_generation(redis::Request& request, std::string_view epoch_key);

@@ -17,9 +17,12 @@ protected:
     void be_tracked(std::string const& key) {
         watch.add(key, a);
         EXPECT_EQ(watch.due(10), Names{key});
-        EXPECT_EQ(watch.tracked(key), Handlers{});
+        EXPECT_EQ(told(key), Handlers{});
         EXPECT_FALSE(watch.any_due());
     }
+
+    /// Whom to tell of a change.
+    Handlers told(std::string const& key) { return watch.tracked(key).to_tell_change; }
 
     test::SilentHandler a;
     test::SilentHandler b;
@@ -31,7 +34,7 @@ TEST_F(KeyWatchTest, AChangeIsToldWhenTheKeyIsTrackedAgain) {
     watch.invalidated("k");
     EXPECT_TRUE(watch.any_due());
     EXPECT_EQ(watch.due(10), Names{"k"});
-    EXPECT_EQ(watch.tracked("k"), Handlers{&a});
+    EXPECT_EQ(told("k"), Handlers{&a});
     EXPECT_FALSE(watch.any_due());
 }
 
@@ -41,9 +44,9 @@ TEST_F(KeyWatchTest, AChangeDuringTheReadingIsReadAgainFirst) {
     EXPECT_EQ(watch.due(10), Names{"k"});
     watch.invalidated("k");
     EXPECT_FALSE(watch.any_due()) << "one reading is out";
-    EXPECT_EQ(watch.tracked("k"), Handlers{}) << "that reading may have been before the change";
+    EXPECT_EQ(told("k"), Handlers{}) << "that reading may have been before the change";
     EXPECT_EQ(watch.due(10), Names{"k"});
-    EXPECT_EQ(watch.tracked("k"), Handlers{&a});
+    EXPECT_EQ(told("k"), Handlers{&a});
 }
 
 TEST_F(KeyWatchTest, EverythingMayHaveChangedAtOnce) {
@@ -53,13 +56,13 @@ TEST_F(KeyWatchTest, EverythingMayHaveChangedAtOnce) {
     watch.add("l", a);
     EXPECT_EQ(watch.due(1), Names{"k"}) << "as many as asked for";
     EXPECT_EQ(watch.due(10), Names{"l"});
-    EXPECT_EQ(watch.tracked("k"), Handlers{});
-    EXPECT_EQ(watch.tracked("l"), Handlers{});
+    EXPECT_EQ(told("k"), Handlers{});
+    EXPECT_EQ(told("l"), Handlers{});
     watch.all_invalidated();
     watch.invalidated("unknown");
     EXPECT_EQ(watch.due(10), (Names{"k", "l"}));
-    EXPECT_EQ(watch.tracked("k"), Handlers{&a});
-    EXPECT_EQ(watch.tracked("l"), (Handlers{&b, &a}));
+    EXPECT_EQ(told("k"), Handlers{&a});
+    EXPECT_EQ(told("l"), (Handlers{&b, &a}));
 }
 
 TEST_F(KeyWatchTest, WhatWasRefusedMayHaveChangedMeanwhile) {
@@ -69,7 +72,7 @@ TEST_F(KeyWatchTest, WhatWasRefusedMayHaveChangedMeanwhile) {
     EXPECT_FALSE(watch.any_due());
     watch.retry();
     EXPECT_EQ(watch.due(10), Names{"k"});
-    EXPECT_EQ(watch.tracked("k"), Handlers{&a});
+    EXPECT_EQ(told("k"), Handlers{&a});
 }
 
 TEST_F(KeyWatchTest, ANewConnectionTracksNothing) {
@@ -77,7 +80,25 @@ TEST_F(KeyWatchTest, ANewConnectionTracksNothing) {
     watch.invalidated("k");
     watch.reset();
     EXPECT_EQ(watch.due(10), Names{"k"});
-    EXPECT_EQ(watch.tracked("k"), Handlers{}) << "the confirmations of it say read afresh";
+    EXPECT_EQ(told("k"), Handlers{}) << "the confirmations of it say read afresh";
+}
+
+TEST_F(KeyWatchTest, TheFirstTrackingOfEachConnectionIsTold) {
+    for (int connection = 0; connection < 2; ++connection) {
+        watch.add("k", a);
+        watch.due(10);
+        watch.invalidated("k");
+        EXPECT_FALSE(watch.tracked("k").first) << "it changed meanwhile and is not tracked";
+        watch.due(10);
+        auto const news = watch.tracked("k");
+        EXPECT_TRUE(news.first);
+        EXPECT_EQ(news.handlers, Handlers{&a});
+        EXPECT_EQ(news.to_tell_change, Handlers{&a});
+        watch.invalidated("k");
+        watch.due(10);
+        EXPECT_FALSE(watch.tracked("k").first);
+        watch.reset();
+    }
 }
 
 TEST_F(KeyWatchTest, WhoIsGoneIsNotTold) {
@@ -86,10 +107,10 @@ TEST_F(KeyWatchTest, WhoIsGoneIsNotTold) {
     watch.invalidated("k");
     watch.due(10);
     watch.remove(a);
-    EXPECT_EQ(watch.tracked("k"), Handlers{&b});
+    EXPECT_EQ(told("k"), Handlers{&b});
     watch.remove(b);
     EXPECT_TRUE(watch.empty());
-    EXPECT_EQ(watch.tracked("k"), Handlers{});
+    EXPECT_EQ(told("k"), Handlers{});
     watch.refused("k");
 }
 
