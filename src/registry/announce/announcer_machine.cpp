@@ -19,11 +19,12 @@ AnnouncerMachine::AnnouncerMachine(AnnouncerTimes times, Time now)
     random_.discard(8);  // The first values of small seeds are small.
 }
 
-AnnouncerMachine::Key AnnouncerMachine::add(ServiceInstance instance, bool stay_out) {
+AnnouncerMachine::Key AnnouncerMachine::add(ServiceInstance instance, bool stay_out, Key after) {
     auto const key = ++last_key_;
     auto& entry = entries_[key];
     entry.instance = std::move(instance);
     entry.stay_out = stay_out;
+    entry.after = after;
     ready_.insert(key);
     return key;
 }
@@ -47,10 +48,31 @@ AnnouncerMachine::Notices AnnouncerMachine::release(Key key) {
         ready_.insert(key);
     } else {
         // What is there under this id, if anything, is somebody else's.
-        entries_.erase(found);
-        ready_.erase(key);
-        notices.push_back({key, AnnouncementEvent::released});
+        erase(key, notices);
     }
+    return notices;
+}
+
+void AnnouncerMachine::erase(Key key, Notices& notices) {
+    entries_.erase(key);
+    ready_.erase(key);
+    notices.push_back({key, AnnouncementEvent::released});
+    for (auto const& [other, entry] : entries_) {
+        if (entry.after == key) ready_.insert(other);
+    }
+}
+
+AnnouncerMachine::Notices AnnouncerMachine::mark(Key key, bool drained, Time now) {
+    Notices notices;
+    auto const found = entries_.find(key);
+    if (found == entries_.end()) return notices;
+    auto& entry = found->second;
+    if (entry.leaving || entry.out || entry.drained == drained) return notices;
+    entry.drained = drained;
+    ++entry.wanted;
+    entry.retry_at = now;
+    ready_.insert(key);
+    notices.push_back({key, drained ? AnnouncementEvent::drained : AnnouncementEvent::restored});
     return notices;
 }
 
@@ -72,9 +94,16 @@ void AnnouncerMachine::generation(std::optional<GenerationNumber> number, Time n
     if (another) connected(now);
 }
 
+bool AnnouncerMachine::beats(Entry const& entry) const {
+    return entry.written != 0 && !entry.leaving && !entry.out && !away(entry);
+}
+
 std::optional<AnnouncerMachine::Call::Kind> AnnouncerMachine::wants(Entry const& entry) const {
     if (entry.leaving) return Call::Kind::deregister;
-    if (entry.out) return std::nullopt;
+    if (entry.out || entries_.contains(entry.after)) return std::nullopt;
+    if (away(entry)) {
+        return entry.tried ? std::optional{Call::Kind::deregister} : std::nullopt;
+    }
     if (entry.written == 0) return Call::Kind::register_instance;
     if (entry.written != entry.wanted) return Call::Kind::update;
     return std::nullopt;
@@ -86,10 +115,13 @@ AnnouncerMachine::Call AnnouncerMachine::begin(Call::Kind kind, std::vector<Key>
     flight.call.number = ++last_call_;
     flight.call.keys = std::move(keys);
     flight.made_at = now;
-    if (kind != Call::Kind::heartbeat) {
-        auto& entry = entries_.at(flight.call.keys.front());
+    for (auto const key : flight.call.keys) {
+        auto& entry = entries_.at(key);
         flight.revision = entry.wanted;
+        flight.tried_before = entry.tried;
+        if (kind == Call::Kind::deregister) continue;
         entry.tried = true;
+        entry.tried_at = now;
     }
     return flights_.emplace(last_call_, std::move(flight)).first->second.call;
 }
@@ -111,12 +143,14 @@ std::vector<AnnouncerMachine::Call> AnnouncerMachine::next_calls(Time now) {
     }
     if (!round_on_its_way_ && round_at_ <= now) {
         std::vector<Key> keys;
+        bool any_away = false;
         for (auto const& [key, entry] : entries_) {
-            if (entry.beats()) keys.push_back(key);
+            if (beats(entry)) keys.push_back(key);
+            any_away = any_away || away(entry);
         }
         std::uniform_int_distribution<milliseconds::rep> early{0, times_.period.count() / 10};
         round_at_ = now + times_.period - milliseconds{early(random_)};
-        if (!keys.empty()) {
+        if (!keys.empty() || any_away) {
             round_on_its_way_ = true;
             calls.push_back(begin(Call::Kind::heartbeat, std::move(keys), now));
         }
@@ -132,8 +166,9 @@ AnnouncerMachine::Time AnnouncerMachine::wake_at() const {
             next = std::min(next, found->second.retry_at);
         }
     }
-    bool const any = std::any_of(entries_.begin(), entries_.end(),
-                                 [](auto const& entry) { return entry.second.beats(); });
+    bool const any = std::any_of(entries_.begin(), entries_.end(), [this](auto const& each) {
+        return beats(each.second) || away(each.second);
+    });
     if (any && !round_on_its_way_) next = std::min(next, round_at_);
     return next;
 }
@@ -159,9 +194,12 @@ void AnnouncerMachine::beat(Key key, Entry& entry, Beat beat, Flight const& flig
                             Notices& notices) {
     // A registration of which the round could not know says more than the round.
     bool const outdated = entry.acknowledged_at > flight.made_at;
-    if (outdated || !entry.beats() || beat == Beat::failed) return;
+    if (outdated || !beats(entry) || beat == Beat::failed) return;
     if (beat == Beat::alive) return settle(entry, flight);
-    bool const removed = beat == Beat::gone && cannot_have_lapsed(entry, now);
+    miss(key, entry, beat == Beat::gone && cannot_have_lapsed(entry, now), notices);
+}
+
+void AnnouncerMachine::miss(Key key, Entry& entry, bool removed, Notices& notices) {
     entry.written = 0;
     entry.retry_at = Time::min();
     entry.out = removed && entry.stay_out;
@@ -177,7 +215,7 @@ AnnouncerMachine::Notices AnnouncerMachine::answer_round(std::uint64_t number,
     if (node.empty()) return notices;
     round_on_its_way_ = false;
     auto const& flight = node.mapped();
-    bool any = false;
+    bool any = flight.call.keys.empty();
     for (std::size_t i = 0; i < flight.call.keys.size() && i < beats.size(); ++i) {
         any = any || beats[i] != Beat::failed;
         auto const found = entries_.find(flight.call.keys[i]);
@@ -192,6 +230,19 @@ AnnouncerMachine::Notices AnnouncerMachine::answer_round(std::uint64_t number,
         round_at_ = std::min(round_at_, now + round_pause_);
     }
     return notices;
+}
+
+void AnnouncerMachine::deregistered(Key key, Entry& entry, Notices& notices) {
+    if (entry.leaving) return erase(key, notices);
+    entry.written = 0;
+    entry.tried = false;
+    entry.pause = milliseconds{0};
+    entry.told_refused = false;
+}
+
+/// A deregistration that failed is over when the lease has ended what it was about.
+bool AnnouncerMachine::has_ended(Entry const& entry, Time now) const {
+    return entry.leaving && entry.instance.ephemeral && now >= entry.tried_at + times_.lease;
 }
 
 AnnouncerMachine::Notices AnnouncerMachine::answer_call(std::uint64_t number, Result result,
@@ -209,10 +260,8 @@ AnnouncerMachine::Notices AnnouncerMachine::answer_call(std::uint64_t number, Re
     switch (result) {
         case Result::done:
             if (kind == Call::Kind::deregister) {
-                entries_.erase(found);
-                ready_.erase(key);
-                notices.push_back({key, AnnouncementEvent::released});
-                return notices;
+                deregistered(key, entry, notices);
+                break;
             }
             // A round may have found meanwhile that there is nothing any more to be updated.
             if (kind == Call::Kind::update && entry.written == 0) break;
@@ -223,10 +272,10 @@ AnnouncerMachine::Notices AnnouncerMachine::answer_call(std::uint64_t number, Re
             }
             break;
         case Result::gone:
-            entry.written = 0;
-            notices.push_back({key, AnnouncementEvent::lost});
+            if (beats(entry)) miss(key, entry, cannot_have_lapsed(entry, now), notices);
             break;
         case Result::refused:
+            if (kind == Call::Kind::deregister) entry.written = 0;
             entry.pause = times_.last_retry;
             retry(entry, now);
             if (!std::exchange(entry.told_refused, true)) {
@@ -234,8 +283,19 @@ AnnouncerMachine::Notices AnnouncerMachine::answer_call(std::uint64_t number, Re
             }
             break;
         case Result::transient:
+            // It may have been carried out, and nobody else be to blame for that.
+            if (kind == Call::Kind::deregister) entry.written = 0;
             retry(entry, now);
             break;
+        case Result::withdrawn:
+            entry.tried = flight.tried_before;
+            entry.retry_at = now;
+            break;
+    }
+    if (!entries_.contains(key)) return notices;
+    if (kind == Call::Kind::deregister && has_ended(entry, now)) {
+        erase(key, notices);
+        return notices;
     }
     // What it wants now may be another call than the one that failed.
     if (wants(entry) != kind) entry.retry_at = Time::min();
@@ -248,9 +308,32 @@ ServiceInstance const* AnnouncerMachine::find(Key key) const {
     return found == entries_.end() ? nullptr : &found->second.instance;
 }
 
+std::optional<ServiceInstance> AnnouncerMachine::to_store(Key key) const {
+    auto const found = entries_.find(key);
+    if (found == entries_.end()) return std::nullopt;
+    auto const& entry = found->second;
+    if (entry.leaving || entry.out || away(entry)) return std::nullopt;
+    auto instance = entry.instance;
+    if (entry.drained) instance.enabled = false;
+    return instance;
+}
+
 bool AnnouncerMachine::registered(Key key) const {
     auto const found = entries_.find(key);
-    return found != entries_.end() && found->second.beats();
+    return found != entries_.end() && beats(found->second);
+}
+
+bool AnnouncerMachine::settled(Key key) const {
+    auto const found = entries_.find(key);
+    return found == entries_.end() || !wants(found->second);
+}
+
+std::vector<AnnouncerMachine::Key> AnnouncerMachine::announced() const {
+    std::vector<Key> keys;
+    for (auto const& [key, entry] : entries_) {
+        if (!entry.leaving && !entry.out) keys.push_back(key);
+    }
+    return keys;
 }
 
 }  // namespace rollcall

@@ -23,6 +23,8 @@ struct AnnouncerTimes {
     std::chrono::milliseconds reassert_within{500};  ///< After a connection or another generation.
     std::chrono::milliseconds first_retry{200};
     std::chrono::milliseconds last_retry{5'000};
+    /// What an operator wants to get no traffic is deregistered meanwhile; else it is disabled.
+    bool deregisters_drained = false;
     std::uint32_t seed = 1;
 };
 
@@ -30,7 +32,8 @@ struct AnnouncerTimes {
 /// this process wants it to have. It does no I/O and has no clock.
 ///
 /// What is released never comes back: a deregistration waits for the calls about its instance that
-/// are on their way, and nothing follows it.
+/// are on their way, and nothing follows it. It is tried until the lease has ended what it is
+/// about, and then no more: what is stored by then is somebody else's.
 ///
 /// Thread safety: one thread at a time.
 class AnnouncerMachine {
@@ -38,8 +41,9 @@ public:
     using Time = std::chrono::steady_clock::time_point;
     using Key = std::uint64_t;  ///< Of an announcement; never used again.
 
-    /// A call to make. `register_instance` and `update` are about the instance as it is wanted at
-    /// that moment, `heartbeat` about all that are registered.
+    /// A call to make. `register_instance` and `update` are about the instance as it is to be
+    /// stored at that moment, `heartbeat` about all that are registered; it may be none, when only
+    /// the marks of operators are to be read.
     struct Call {
         enum class Kind { heartbeat, register_instance, update, deregister } kind = {};
         std::uint64_t number = 0;
@@ -58,6 +62,7 @@ public:
         gone,       ///< Of an update: there was nothing to update.
         transient,  ///< Failed, may work soon; it may have been carried out.
         refused,    ///< Failed, and will fail again unless somebody changes something.
+        withdrawn,  ///< Not made.
     };
 
     struct Notice {
@@ -68,12 +73,15 @@ public:
 
     AnnouncerMachine(AnnouncerTimes times, Time now);
 
-    /// `stay_out`: when somebody removed it, it is not registered again.
-    Key add(ServiceInstance instance, bool stay_out);
+    /// `stay_out`: when somebody removed it, it is not registered again. `after`: a released one of
+    /// the same id; nothing is done before that is gone.
+    Key add(ServiceInstance instance, bool stay_out, Key after = 0);
     /// The instance as it is wanted from now on; its id stays.
     void change(Key key, ServiceInstance instance);
     /// Gone at once if it never was on its way to Redis, or is out.
     Notices release(Key key);
+    /// Whether an operator wants it to get no traffic.
+    Notices mark(Key key, bool drained, Time now);
 
     /// There is a connection, the first or another one.
     void connected(Time now);
@@ -91,7 +99,11 @@ public:
     Notices answer_call(std::uint64_t number, Result result, Time now);
 
     ServiceInstance const* find(Key key) const;  ///< As it is wanted; null once it is released.
-    bool registered(Key key) const;              ///< Whether Redis confirmed it at the last call.
+    /// As it is to be stored now; none if it is not to be.
+    std::optional<ServiceInstance> to_store(Key key) const;
+    bool registered(Key key) const;      ///< Whether Redis confirmed it at the last call.
+    bool settled(Key key) const;         ///< Nothing is to be done about it but to renew it.
+    std::vector<Key> announced() const;  ///< Those whose marks are to be read.
     std::size_t size() const noexcept { return entries_.size(); }
     bool idle() const noexcept { return entries_.empty() && flights_.empty(); }
 
@@ -103,15 +115,16 @@ private:
         std::uint64_t written = 0;  // That Redis has; 0: none, it is to be registered.
         bool out = false;           // Somebody removed it, and it stays out.
         bool leaving = false;
+        bool drained = false;
         bool tried = false;  // It may be stored.
+        Key after = 0;       // What has to be gone first.
+        Time tried_at = {};  // When the last call was made that may have stored or renewed it.
         bool busy = false;   // A call about it alone is on its way.
         bool told_refused = false;
         Time acknowledged_at = {};                   // When the last answered call was made.
         std::optional<GenerationNumber> generation;  // At that call.
         Time retry_at = Time::min();
         std::chrono::milliseconds pause{0};
-
-        bool beats() const { return written != 0 && !leaving && !out; }
     };
     using Entries = std::map<Key, Entry>;
 
@@ -119,12 +132,19 @@ private:
         Call call;
         Time made_at;
         std::uint64_t revision = 0;  // Of the instance that it is about.
+        bool tried_before = false;   // Whether that may have been stored without it.
     };
 
+    bool away(Entry const& entry) const { return entry.drained && times_.deregisters_drained; }
+    bool beats(Entry const& entry) const;
     std::optional<Call::Kind> wants(Entry const& entry) const;
     Call begin(Call::Kind kind, std::vector<Key> keys, Time now);
     void retry(Entry& entry, Time now);
     void settle(Entry& entry, Flight const& flight);
+    void miss(Key key, Entry& entry, bool removed, Notices& notices);
+    void erase(Key key, Notices& notices);
+    void deregistered(Key key, Entry& entry, Notices& notices);
+    bool has_ended(Entry const& entry, Time now) const;
     void beat(Key key, Entry& entry, Beat beat, Flight const& flight, Time now, Notices& notices);
     bool cannot_have_lapsed(Entry const& entry, Time now) const;
 
