@@ -196,6 +196,31 @@ Task<void> LiveReader::clean_up(std::string const&, std::vector<std::string> con
     co_return;
 }
 
+Task<Result<std::vector<bool>>> LiveReader::listed(std::vector<std::string> const& services,
+                                                   Deadline deadline) {
+    auto const index = scripts_.keys().services_index();
+    std::vector<bool> result(services.size(), true);
+    Reads reads;
+    reads.items = services.size();
+    reads.per_request = 512;
+    reads.bytes = 1;
+    reads.push = [&](Request& request, std::size_t i) {
+        request.push("SISMEMBER", {index, services[i]});
+    };
+    reads.take = [&](redis::Response const& response, std::size_t first,
+                     std::size_t last) -> std::optional<Failure> {
+        for (auto i = first; i < last; ++i) {
+            auto const reply = response[i - first];
+            if (reply.is_error()) return redis::failure_of(reply, "read the list of services");
+            result[i] = reply.integer() == 1;
+        }
+        return std::nullopt;
+    };
+    auto const done = co_await exec_reads(scripts_.core().session(), reads, deadline);
+    if (done.has_error()) co_return done.error();
+    co_return result;
+}
+
 std::string LiveReader::epoch_key() const { return scripts_.keys().prefix() + ":rollcall:epoch"; }
 
 }  // namespace rollcall::streaming

@@ -29,6 +29,8 @@ public:
     /// What has expired stays listed until somebody sweeps.
     Task<void> clean_up(std::string const& service, std::vector<std::string> const& ids,
                         Deadline deadline) override;
+    Task<Result<std::vector<bool>>> listed(std::vector<std::string> const& services,
+                                           Deadline deadline) override;
     std::string epoch_key() const override;
     std::chrono::milliseconds lease() const noexcept override { return scripts_.lease(); }
 

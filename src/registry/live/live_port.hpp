@@ -52,6 +52,13 @@ public:
     virtual Task<void> clean_up(std::string const& service, std::vector<std::string> const& ids,
                                 Deadline deadline) = 0;
 
+    /// Whether each of `services` is in the list of services, where a heartbeat does not see to
+    /// that. Cost: one round trip, or none. `services` must outlive the task.
+    virtual Task<Result<std::vector<bool>>> listed(std::vector<std::string> const& services,
+                                                   Deadline /*deadline*/) {
+        co_return std::vector<bool>(services.size(), true);
+    }
+
     virtual std::string epoch_key() const = 0;
     virtual std::chrono::milliseconds lease() const noexcept = 0;
 };
