@@ -12,8 +12,9 @@
 namespace rollcall {
 
 namespace announce {
+class Announcer;
 struct AnnouncementState;
-}
+}  // namespace announce
 
 /// What became of an announced instance.
 enum class AnnouncementEvent {
@@ -78,7 +79,7 @@ public:
     void release(std::error_code& error);
 
 private:
-    friend class Registry;
+    friend class announce::Announcer;
     explicit Announcement(std::shared_ptr<announce::AnnouncementState> state) noexcept;
     std::shared_ptr<announce::AnnouncementState> state_;  // Null: nothing is announced.
 };

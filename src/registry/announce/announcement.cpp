@@ -1,0 +1,144 @@
+#include "rollcall/announcement.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include "core/deadline.hpp"
+#include "core/text.hpp"
+#include "registry/announce/announcement_state.hpp"
+#include "registry/outcome.hpp"
+
+#include "rollcall/error.hpp"
+
+namespace rollcall {
+namespace {
+
+using announce::AnnouncementState;
+using std::chrono::milliseconds;
+
+/// How long the end of an announcement waits.
+constexpr std::chrono::seconds patience{1};
+
+bool closed(AnnouncementState const& state) { return state.announcer->core().closed(); }
+
+Result<void> release_now(AnnouncementState& state) {
+    if (closed(state)) return Failure{errc::closed, "this process was forked from the client's"};
+    if (std::exchange(state.released, true)) return {};
+    auto& core = state.announcer->core();
+    state.announcer->release(state.record);
+    if (core.on_io_thread()) return Failure{errc::closed, "called on the client's own I/O thread"};
+    return state.record->wait_until_released(core.deadline(), false);
+}
+
+void change(AnnouncementState& state, ServiceInstance wanted) {
+    state.wanted = state.announcer->port().validated(wanted);
+    if (state.released || closed(state)) return;
+    state.announcer->change(state.record, state.wanted);
+}
+
+void let_pass(milliseconds time) { std::this_thread::sleep_until(after(time)); }
+
+Result<void> drain_now(AnnouncementState& state, milliseconds settle) {
+    if (closed(state) || state.released) return release_now(state);
+    auto& core = state.announcer->core();
+    if (core.on_io_thread()) return release_now(state);
+    if (!state.announcer->port().capabilities().enabled_flag) {
+        auto const released = release_now(state);
+        if (released) let_pass(settle);
+        return released;
+    }
+    auto disabled = state.wanted;
+    disabled.enabled = false;
+    change(state, std::move(disabled));
+    // Where that cannot be written, callers may still be told by others: the time passes anyway.
+    (void)state.record->wait_until_written(core.deadline());
+    let_pass(settle);
+    return release_now(state);
+}
+
+}  // namespace
+
+Announcement::Announcement() noexcept = default;
+
+Announcement::Announcement(std::shared_ptr<AnnouncementState> state) noexcept
+    : state_(std::move(state)) {}
+
+Announcement::Announcement(Announcement&&) noexcept = default;
+
+Announcement& Announcement::operator=(Announcement&& other) noexcept {
+    if (this != &other) {
+        Announcement const ended{std::move(*this)};
+        state_ = std::move(other.state_);
+    }
+    return *this;
+}
+
+Announcement::~Announcement() {
+    if (!state_ || closed(*state_)) return;
+    auto& [announcer, record, wanted, released] = *state_;
+    auto& core = announcer->core();
+    auto const deadline = after(patience);
+    try {
+        if (!std::exchange(released, true)) {
+            announcer->release(record);
+            if (!core.on_io_thread()) (void)record->wait_until_released(deadline, true);
+        }
+        record->close_hook(deadline, core.on_io_thread() || core.callbacks()->is_current());
+    } catch (...) {  // No memory left: its lease ends it.
+    }
+}
+
+ServiceInstance Announcement::instance() const {
+    return state_ ? state_->wanted : ServiceInstance{};
+}
+
+bool Announcement::registered() const noexcept { return state_ && state_->record->registered(); }
+
+void Announcement::update_metadata(Metadata metadata) {
+    if (!state_) return;
+    auto wanted = state_->wanted;
+    wanted.metadata = std::move(metadata);
+    change(*state_, std::move(wanted));
+}
+
+void Announcement::set_enabled(bool on) {
+    if (!state_) return;
+    if (!state_->announcer->port().capabilities().enabled_flag) {
+        throw Error{errc::not_supported,
+                    "this layout does not store whether an instance is enabled"};
+    }
+    auto wanted = state_->wanted;
+    wanted.enabled = on;
+    change(*state_, std::move(wanted));
+}
+
+void Announcement::set_weight(int weight) {
+    if (!state_) return;
+    // What a registration takes as it is, nobody may set.
+    if (weight < 0) refuse("weight", weight, "must be between 0 and 2147483647");
+    auto wanted = state_->wanted;
+    wanted.weight = weight;
+    change(*state_, std::move(wanted));
+}
+
+void Announcement::drain(milliseconds settle) {
+    if (state_) drain_now(*state_, settle).value();
+}
+
+void Announcement::drain(milliseconds settle, std::error_code& error) {
+    error.clear();
+    if (state_) outcome(drain_now(*state_, settle), error);
+}
+
+void Announcement::release() {
+    if (state_) release_now(*state_).value();
+}
+
+void Announcement::release(std::error_code& error) {
+    error.clear();
+    if (state_) outcome(release_now(*state_), error);
+}
+
+}  // namespace rollcall

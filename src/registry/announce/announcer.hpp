@@ -1,0 +1,72 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "redis/background.hpp"
+#include "redis/client_core.hpp"
+#include "registry/announce/announcer_loop.hpp"
+#include "registry/announce/record.hpp"
+#include "registry/layout_port.hpp"
+
+#include "rollcall/announcement.hpp"
+#include "rollcall/instance.hpp"
+
+namespace rollcall::announce {
+
+/// Keeps registered what a process announces in one layout by one client: one for each pair.
+///
+/// However much is announced, there is no other thread than the client's and one timer, and one
+/// round of heartbeats at a time.
+///
+/// Thread safety: all members.
+/// Lifetime: keeps the client's core and the port alive. Its end cuts short what it does, without
+/// deregistering anything; announcements keep it alive.
+class Announcer : public std::enable_shared_from_this<Announcer> {
+public:
+    /// `heartbeat` is the time between two rounds.
+    static std::shared_ptr<Announcer> create(std::shared_ptr<redis::ClientCore> core,
+                                             std::shared_ptr<LayoutPort> port,
+                                             std::chrono::milliseconds heartbeat);
+    ~Announcer();
+    Announcer(Announcer const&) = delete;
+    Announcer& operator=(Announcer const&) = delete;
+
+    /// Returns at once; the instance is registered when Redis can be reached.
+    ///
+    /// Errors: `std::invalid_argument` for an instance that the layout does not take, and for one
+    /// that is announced already; `errc::closed` in a forked child.
+    Announcement announce(ServiceInstance const& instance, AnnounceOptions options);
+
+    // For announcements.
+
+    redis::ClientCore& core() const noexcept { return *core_; }
+    LayoutPort& port() const noexcept { return *port_; }
+    /// `instance` is validated.
+    void change(std::shared_ptr<Record> const& record, ServiceInstance instance);
+    /// The id may be announced again at once: that waits for the end of this one.
+    void release(std::shared_ptr<Record> const& record);
+
+private:
+    Announcer(std::shared_ptr<redis::ClientCore> core, std::shared_ptr<LayoutPort> port,
+              std::chrono::milliseconds heartbeat);
+
+    void start();
+    /// Calls `act(loop)` on the I/O thread, in the order of the calls.
+    void post(std::function<void(AnnouncerLoop&)> act);
+
+    std::shared_ptr<redis::ClientCore> const core_;
+    std::shared_ptr<LayoutPort> const port_;
+    std::shared_ptr<AnnouncerLoop> const loop_;
+    std::mutex mutex_;  // Guards what is below.
+    std::set<std::pair<std::string, std::string>> names_;
+    bool started_ = false;
+    redis::Background running_;
+};
+
+}  // namespace rollcall::announce

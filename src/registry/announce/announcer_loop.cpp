@@ -1,0 +1,302 @@
+#include "registry/announce/announcer_loop.hpp"
+
+#include <boost/asio/this_coro.hpp>
+#include <exception>
+#include <random>
+#include <string_view>
+
+#include "registry/script_calls.hpp"
+
+namespace rollcall::announce {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr std::size_t calls_at_once = 64;
+constexpr milliseconds before_next_try{200};
+/// How long Redis may be away before nobody who ends waits for it.
+constexpr milliseconds patience{300};
+
+AnnouncerTimes times_of(LayoutPort& port, milliseconds heartbeat) {
+    AnnouncerTimes times;
+    times.period = heartbeat;
+    times.lease = port.live().lease();
+    times.deregisters_drained = !port.capabilities().enabled_flag;
+    times.seed = std::random_device{}();
+    return times;
+}
+
+}  // namespace
+
+AnnouncerLoop::AnnouncerLoop(std::shared_ptr<redis::ClientCore> core,
+                             std::shared_ptr<LayoutPort> port, milliseconds heartbeat)
+    : core_(std::move(core)),
+      port_(std::move(port)),
+      machine_(times_of(*port_, heartbeat), now()),
+      keeper_(*core_, port_->live().epoch_key(), [this] { on_doubt(); }),
+      marks_(*core_, port_->live()),
+      wake_(core_->io()),
+      crew_(core_->io(), core_->log()),
+      away_since_(now()) {}
+
+Task<void> AnnouncerLoop::run(std::shared_ptr<AnnouncerLoop> self) {
+    co_await asio::this_coro::throw_if_cancelled(false);
+    self->core_->session().attach(*self);
+    self->keeper_.start();
+    self->on_doubt();
+    for (;;) {
+        self->begin(self->machine_.next_calls(now()));
+        co_await self->wake_.wait_until(self->machine_.wake_at());
+        auto const state = co_await asio::this_coro::cancellation_state;
+        if (state.cancelled() != asio::cancellation_type::none) break;
+    }
+    self->keeper_.stop();
+    self->core_->session().detach(*self);
+    co_await self->crew_.dismiss();
+}
+
+void AnnouncerLoop::add(std::shared_ptr<Record> const& record, ServiceInstance instance) {
+    Name const name{record->id.service, record->id.id};
+    auto& latest = latest_[name];
+    record->key = machine_.add(std::move(instance), record->stay_out, latest);
+    latest = record->key;
+    entries_[record->key].record = record;
+    wake_.notify();
+}
+
+void AnnouncerLoop::change(Record& record, ServiceInstance instance) {
+    machine_.change(record.key, std::move(instance));
+    record.note_change_taken();
+    refresh(record.key);
+    wake_.notify();
+}
+
+void AnnouncerLoop::release(Record& record) {
+    if (!core_->session().connected()) record.wait_no_longer(away_since_ + patience);
+    tell(machine_.release(record.key));
+    refresh(record.key);
+    wake_.notify();
+}
+
+void AnnouncerLoop::connected() {
+    rounds_ = 0;
+    machine_.connected(now());
+    on_doubt();
+    wake_.notify();
+}
+
+void AnnouncerLoop::disconnected() {
+    away_since_ = now();
+    for (auto const& [key, entry] : entries_) entry.record->wait_no_longer(away_since_ + patience);
+}
+
+void AnnouncerLoop::on_doubt() {
+    ++doubts_;
+    if (!std::exchange(keeping_, true)) crew_.start(keep_epoch());
+}
+
+Task<void> AnnouncerLoop::keep_epoch() {
+    for (;;) {
+        auto const seen = doubts_;
+        auto const found = co_await keeper_.assert_epoch(core_->deadline());
+        if (found) {
+            machine_.generation(*found, now());
+            wake_.notify();
+        }
+        if (seen != doubts_) continue;
+        // The next connection is the next doubt.
+        if (found || !core_->session().connected()) break;
+        co_await pause(before_next_try);
+    }
+    keeping_ = false;
+}
+
+/// Before the machine hears that something is gone, and before anything is registered because of
+/// that.
+Task<void> AnnouncerLoop::find_generation() {
+    auto const found = co_await keeper_.assert_epoch(core_->deadline());
+    machine_.generation(found ? *found : std::nullopt, now());
+}
+
+void AnnouncerLoop::begin(std::vector<Call> calls) {
+    std::vector<Call> registrations;
+    for (auto& call : calls) {
+        switch (call.kind) {
+            case Call::Kind::heartbeat:
+                crew_.start(round(std::move(call)));
+                break;
+            case Call::Kind::register_instance:
+                registrations.push_back(std::move(call));
+                break;
+            case Call::Kind::update:
+            case Call::Kind::deregister:
+                waiting_.push_back(std::move(call));
+                break;
+        }
+    }
+    if (!registrations.empty()) crew_.start(prepare(std::move(registrations)));
+    begin_waiting();
+}
+
+void AnnouncerLoop::begin_waiting() {
+    while (!waiting_.empty() && under_way_ < calls_at_once) {
+        auto call = std::move(waiting_.front());
+        waiting_.pop_front();
+        ++under_way_;
+        crew_.start(carry_out(std::move(call)));
+    }
+}
+
+/// What an operator wants to get no traffic is not shown first.
+Task<void> AnnouncerLoop::prepare(std::vector<Call> registrations) {
+    Keys keys;
+    keys.reserve(registrations.size());
+    for (auto const& call : registrations) keys.push_back(call.keys.front());
+    co_await read_marks(std::move(keys), core_->deadline());
+    for (auto& call : registrations) waiting_.push_back(std::move(call));
+    begin_waiting();
+}
+
+Task<void> AnnouncerLoop::carry_out(Call call) {
+    auto result = Machine::Result::refused;
+    try {
+        result = co_await make(call.kind, call.keys.front());
+    } catch (std::exception const& error) {
+        failed(call.keys.front(), "announce", Failure{errc::unexpected_reply, error.what()});
+    }
+    --under_way_;
+    answer(call, result);
+    begin_waiting();
+}
+
+Task<AnnouncerMachine::Result> AnnouncerLoop::make(Call::Kind kind, Key key) {
+    if (kind == Call::Kind::deregister) return deregister(key);
+    if (kind == Call::Kind::update) return update(key);
+    return register_instance(key);
+}
+
+Task<AnnouncerMachine::Result> AnnouncerLoop::register_instance(Key key) {
+    auto const instance = machine_.to_store(key);
+    if (!instance) co_return Machine::Result::withdrawn;
+    owners_.forget(key);
+    auto call = port_->register_instance(*instance, core_->deadline());
+    auto const result = co_await written(key, "register", std::move(call));
+    // A registration creates what it does not find.
+    if (result != Machine::Result::done && result != Machine::Result::gone) co_return result;
+    if (auto* const entry = find(key)) entry->written = *instance;
+    owners_.forget(key);
+    co_return Machine::Result::done;
+}
+
+Task<AnnouncerMachine::Result> AnnouncerLoop::update(Key key) {
+    auto const result = co_await update_parts(key);
+    if (result == Machine::Result::gone) co_await find_generation();
+    co_return result;
+}
+
+/// Each part on its own, as an operator would: what the others changed of the rest stays. What is
+/// written is not written again when the next part fails.
+Task<AnnouncerMachine::Result> AnnouncerLoop::update_parts(Key key) {
+    auto const wanted = machine_.to_store(key);
+    auto const* const entry = find(key);
+    if (!wanted || !entry || !entry->written) co_return Machine::Result::withdrawn;
+    auto const before = *entry->written;
+    auto const id = entry->record->id;
+    auto const deadline = core_->deadline();
+    if (wanted->metadata != before.metadata) {
+        auto call = port_->set_metadata(id, wanted->metadata, deadline);
+        auto const result = co_await written(key, "change the metadata of", std::move(call));
+        if (result != Machine::Result::done) co_return result;
+        if (auto* const still = find(key)) still->written->metadata = wanted->metadata;
+    }
+    if (wanted->weight != before.weight) {
+        auto call = port_->set_weight(id, wanted->weight, deadline);
+        auto const result = co_await written(key, "change the weight of", std::move(call));
+        if (result != Machine::Result::done) co_return result;
+        if (auto* const still = find(key)) still->written->weight = wanted->weight;
+    }
+    if (wanted->enabled != before.enabled && port_->capabilities().enabled_flag) {
+        auto call = port_->set_enabled(id, wanted->enabled, deadline);
+        auto const result = co_await written(key, "enable or disable", std::move(call));
+        if (result != Machine::Result::done) co_return result;
+        if (auto* const still = find(key)) still->written->enabled = wanted->enabled;
+    }
+    co_return Machine::Result::done;
+}
+
+Task<AnnouncerMachine::Result> AnnouncerLoop::deregister(Key key) {
+    auto const* const entry = find(key);
+    if (!entry) co_return Machine::Result::done;
+    auto const id = entry->record->id;
+    owners_.forget(key);
+    auto const done = co_await port_->deregister_instance(id, core_->deadline());
+    if (!done.has_error()) co_return Machine::Result::done;
+    auto const result = failed(key, "deregister", done.error());
+    if (auto const* const still = find(key)) {
+        still->record->note_failure(done.error(), result == Machine::Result::refused);
+    }
+    co_return result;
+}
+
+Task<AnnouncerMachine::Result> AnnouncerLoop::written(Key key, std::string_view what,
+                                                      Task<Result<Written>> call) {
+    auto const result = co_await std::move(call);
+    if (result.has_error()) co_return failed(key, what, result.error());
+    co_return result->existed ? Machine::Result::done : Machine::Result::gone;
+}
+
+AnnouncerMachine::Result AnnouncerLoop::failed(Key key, std::string_view what,
+                                               Failure const& failure) {
+    bool const transient = is_unanswered(failure) || is_transient(failure.code());
+    auto const* const entry = find(key);
+    if (entry && !transient) {
+        auto const& id = entry->record->id;
+        core_->log().write(LogLevel::warning, "announce",
+                           subject("cannot " + std::string{what}, id.service, id.id) +
+                               ", will keep trying: " + failure.detail());
+    }
+    return transient ? Machine::Result::transient : Machine::Result::refused;
+}
+
+AnnouncerLoop::Entry* AnnouncerLoop::find(Key key) {
+    auto const found = entries_.find(key);
+    return found == entries_.end() ? nullptr : &found->second;
+}
+
+void AnnouncerLoop::answer(Call const& call, Machine::Result result) {
+    tell(machine_.answer_call(call.number, result, now()));
+    refresh(call.keys.front());
+    wake_.notify();
+}
+
+void AnnouncerLoop::tell(Machine::Notices const& notices) {
+    for (auto const& notice : notices) {
+        tell(notice.key, notice.event);
+        refresh(notice.key);
+    }
+}
+
+void AnnouncerLoop::tell(Key key, AnnouncementEvent event) {
+    auto const* const entry = find(key);
+    if (!entry) return;
+    auto const record = entry->record;
+    if (record->has_hook) {
+        core_->callbacks()->post([record, event] { record->call_hook(event); });
+    }
+    if (event != AnnouncementEvent::released) return;
+    Name const name{record->id.service, record->id.id};
+    if (auto const latest = latest_.find(name); latest != latest_.end() && latest->second == key) {
+        latest_.erase(latest);
+    }
+    owners_.remove(key);
+    entries_.erase(key);
+    record->note_released();
+}
+
+void AnnouncerLoop::refresh(Key key) {
+    if (auto const* const entry = find(key)) {
+        entry->record->note_state(machine_.registered(key), machine_.settled(key));
+    }
+}
+
+}  // namespace rollcall::announce

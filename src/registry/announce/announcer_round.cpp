@@ -1,0 +1,183 @@
+#include <algorithm>
+#include <exception>
+#include <map>
+#include <set>
+#include <span>
+#include <utility>
+
+#include "registry/announce/announcer_loop.hpp"
+#include "registry/script_calls.hpp"
+
+namespace rollcall::announce {
+namespace {
+
+using std::chrono::milliseconds;
+
+/// The leases are looked at for other owners' renewals once in so many rounds.
+constexpr std::uint64_t rounds_between_looks = 10;
+
+AnnouncerMachine::Beat beat_of(Liveness liveness, bool wanted_persistent) {
+    using Beat = AnnouncerMachine::Beat;
+    switch (liveness) {
+        case Liveness::alive:
+            return Beat::alive;
+        case Liveness::gone:
+            return Beat::gone;
+        case Liveness::failed:
+            return Beat::failed;
+        case Liveness::persistent:
+            // Somebody took its lease away, so that it would outlive us: only a registration gives
+            // it one again.
+            return wanted_persistent ? Beat::alive : Beat::unlisted;
+    }
+    return Beat::failed;
+}
+
+}  // namespace
+
+Task<void> AnnouncerLoop::round(Call call) {
+    ++begun_rounds_;
+    Round round{core_->deadline()};
+    round.keys = call.keys;
+    round.beats.assign(call.keys.size(), Machine::Beat::failed);
+    for (auto const key : call.keys) {
+        // Nothing leaves between the decision and this.
+        round.ids.push_back(entries_.at(key).record->id);
+        round.persistent.push_back(!machine_.find(key)->ephemeral);
+    }
+    try {
+        co_await read_marks(machine_.announced(), round.deadline);
+        co_await look_before_round();
+        co_await beat(round);
+        auto const gone = std::count(round.beats.begin(), round.beats.end(), Machine::Beat::gone);
+        if (gone > 0) co_await find_generation();
+    } catch (std::exception const& error) {
+        core_->log().write(LogLevel::warning, "announce",
+                           std::string{"a round of heartbeats failed: "} + error.what());
+    }
+    bool const look_at_all = rounds_++ % rounds_between_looks == 0;
+    tell(machine_.answer_round(call.number, round.beats, now()));
+    for (auto const key : call.keys) refresh(key);
+    wake_.notify();
+    if (look_at_all || !owners_.suspected().empty()) co_await look_behind_round(look_at_all);
+}
+
+Task<void> AnnouncerLoop::read_marks(Keys keys, Deadline deadline) {
+    std::vector<InstanceId> ids;
+    ids.reserve(keys.size());
+    std::erase_if(keys, [this](Key key) { return !find(key); });
+    for (auto const key : keys) ids.push_back(find(key)->record->id);
+    auto const marked = co_await marks_.read(ids, deadline);
+    if (marked.has_error()) co_return;  // What was known of them holds.
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+        tell(machine_.mark(keys[i], (*marked)[i], now()));
+    }
+    wake_.notify();
+}
+
+Task<void> AnnouncerLoop::beat(Round& round) {
+    for (std::size_t first = 0; first < round.keys.size(); first += LayoutPort::max_batch) {
+        auto const last = std::min(first + LayoutPort::max_batch, round.keys.size());
+        co_await beat_some(round, first, last);
+    }
+    co_await find_unlisted(round);
+}
+
+Task<void> AnnouncerLoop::beat_some(Round& round, std::size_t first, std::size_t last) {
+    auto const ids = std::span<InstanceId const>{round.ids}.subspan(first, last - first);
+    auto const found = co_await port_->heartbeat(ids, round.deadline);
+    if (found.has_error()) co_return;
+    for (std::size_t i = first; i < last; ++i) {
+        round.beats[i] = beat_of((*found)[i - first], round.persistent[i]);
+    }
+}
+
+/// What is renewed in a service that nobody finds is not registered.
+Task<void> AnnouncerLoop::find_unlisted(Round& round) {
+    std::set<std::string> names;
+    for (auto const& id : round.ids) names.insert(id.service);
+    std::vector<std::string> const services{names.begin(), names.end()};
+    auto const listed = co_await port_->live().listed(services, round.deadline);
+    if (listed.has_error()) co_return;
+    for (std::size_t i = 0; i < services.size(); ++i) {
+        if ((*listed)[i]) names.erase(services[i]);
+    }
+    if (names.empty()) co_return;
+    for (std::size_t i = 0; i < round.ids.size(); ++i) {
+        if (round.beats[i] == Machine::Beat::alive && names.contains(round.ids[i].service)) {
+            round.beats[i] = Machine::Beat::unlisted;
+        }
+    }
+}
+
+/// Leases of some instances, as they are read now.
+struct AnnouncerLoop::Look {
+    struct Service {
+        FeedRead read;
+        Keys keys;
+    };
+    struct Seen {
+        Key key;
+        Machine::Time lease_until;
+        milliseconds took;
+    };
+    std::map<std::string, Service> services = {};
+    std::vector<Seen> seen = {};
+
+    void add(InstanceId const& id, Key key) {
+        auto& service = services[id.service];
+        service.read.ids.push_back(id.id);
+        service.keys.push_back(key);
+    }
+};
+
+Task<void> AnnouncerLoop::look(Look& look) {
+    for (auto const& [name, service] : look.services) {
+        auto const begun = now();
+        auto const found = co_await port_->live().look(name, service.read, core_->deadline());
+        auto const took = std::chrono::ceil<milliseconds>(now() - begun);
+        if (found.has_error()) continue;
+        for (std::size_t i = 0; i < service.keys.size() && i < found->size(); ++i) {
+            auto const& sighting = (*found)[i];
+            auto const until = sighting.state.lease_until;
+            if (sighting.presence != Presence::alive || !until) continue;
+            look.seen.push_back({service.keys[i], *until, took});
+        }
+    }
+}
+
+Task<void> AnnouncerLoop::look_behind_round(bool at_all) {
+    auto const round = begun_rounds_;
+    Look leases;
+    for (auto const key : at_all ? machine_.announced() : owners_.suspected()) {
+        auto const* const entry = find(key);
+        if (entry && machine_.registered(key)) leases.add(entry->record->id, key);
+    }
+    co_await look(leases);
+    if (round != begun_rounds_) co_return;  // The next one may have renewed what was seen.
+    for (auto const& seen : leases.seen) {
+        if (find(seen.key)) owners_.note(seen.key, seen.lease_until, seen.took);
+    }
+}
+
+Task<void> AnnouncerLoop::look_before_round() {
+    Look leases;
+    for (auto const key : owners_.noted()) {
+        if (auto const* const entry = find(key)) leases.add(entry->record->id, key);
+    }
+    co_await look(leases);
+    for (auto const& seen : leases.seen) {
+        if (owners_.compare(seen.key, seen.lease_until)) tell_conflict(seen.key);
+    }
+}
+
+void AnnouncerLoop::tell_conflict(Key key) {
+    auto const* const entry = find(key);
+    if (!entry) return;
+    auto const& id = entry->record->id;
+    core_->log().write(LogLevel::warning, "announce",
+                       subject("another process renews", id.service, id.id) + ", too");
+    tell(key, AnnouncementEvent::conflict);
+}
+
+}  // namespace rollcall::announce

@@ -1,0 +1,466 @@
+#pragma once
+
+#include <csignal>
+#include <filesystem>
+#include <gmock/gmock.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "integration/announce/fixture.hpp"
+#include "support/refusal.hpp"
+
+/// What holds in both layouts. Each layout's test program instantiates it.
+namespace rollcall::test {
+
+using testing::ElementsAre;
+
+TEST_P(AnnouncerTest, RegistersAtOnceAndDeregistersAtTheEnd) {
+    auto const by = owner(seldom);
+    {
+        auto const me = announced(*by, instance());
+        EXPECT_TRUE(stored(me));
+        EXPECT_EQ(me.instance().port, 8080);
+        EXPECT_FALSE(me.instance().instance_id.empty());
+    }
+    EXPECT_FALSE(stored(by->port->validated(instance()))) << "its end waits for that";
+    EXPECT_EQ(events->list().front(), "registered");
+}
+
+TEST_P(AnnouncerTest, RedisMayBeDownAtStartAndComeLater) {
+    server.kill();
+    std::filesystem::remove(server.socket());
+    auto const by = owner(seldom);
+    auto me = announce(*by, instance());
+    EXPECT_FALSE(me.registered());
+    me.update_metadata({{"zone", "b"}});
+    EXPECT_TRUE(eventually([&] { return log.has("cannot connect"); }));
+    server.start();
+    EXPECT_TRUE(events->has("registered"));
+    EXPECT_TRUE(eventually([&] { return me.registered(); }));
+    EXPECT_TRUE(stored(me));
+    EXPECT_THAT(events->list(), ElementsAre("registered"));
+}
+
+TEST_P(AnnouncerTest, RedisRestartedEmptyHasItWithinHalfASecond) {
+    auto const by = owner(seldom);
+    auto const me = announced(*by, instance());
+    auto const before = connections();
+    server.kill();
+    server.start();
+    auto const took = after_connection(before, [&] { return stored(me); });
+    EXPECT_LE(took, 500ms + tolerated_overshoot);
+    EXPECT_TRUE(events->has("registered", 2));
+    EXPECT_THAT(events->list(), ElementsAre("registered", "lost", "registered"));
+}
+
+TEST_P(AnnouncerTest, RedisRestartedWithItsDataGetsAHeartbeatAndNoMore) {
+    server.kill();
+    server.start({"enable-debug-command yes", "appendonly yes", "appendfsync always"});
+    auto const by = owner(seldom);
+    auto const me = announced(*by, instance());
+    auto const key = GetParam().hash_key(me.instance());
+    admin().must({"PEXPIRE", key, "45000"});
+    // Of no description: a registration would take it away.
+    auto const mine = GetParam().disables ? "metadata" : "_mine";
+    admin().must({"HSET", key, mine, "{\"mine\":\"kept\"}"});
+    auto const before = connections();
+    server.kill();
+    server.start({"enable-debug-command yes", "appendonly yes", "appendfsync always"});
+    auto const took = after_connection(
+        before, [&] { return admin().must({"PTTL", key}).integer > lease.count() * 3 / 4; });
+    EXPECT_LE(took, 500ms + tolerated_overshoot);
+    EXPECT_EQ(field(me.instance(), mine), "{\"mine\":\"kept\"}");
+    EXPECT_TRUE(me.registered());
+    EXPECT_THAT(events->list(), ElementsAre("registered"));
+}
+
+TEST_P(AnnouncerTest, AFlushIsNoticedAtOnce) {
+    auto const by = owner(seldom);
+    auto const me = announced(*by, instance());
+    for (std::size_t round = 1; round <= 5; ++round) {
+        ASSERT_TRUE(eventually(
+            [&] { return admin().must({"EXISTS", GetParam().epoch_key}).integer == 1; }));
+        admin().must({"FLUSHALL"});
+        auto const took = time_of([&] { EXPECT_TRUE(stored_soon(me.instance())); });
+        EXPECT_LE(took, 500ms + tolerated_overshoot);
+        ASSERT_TRUE(events->has("registered", round + 1));
+    }
+    EXPECT_EQ(events->count("lost"), 5u);
+    EXPECT_EQ(events->count("removed_by_other"), 0u);
+}
+
+TEST_P(AnnouncerTest, AFlushWhileNobodyListensIsNoticedToo) {
+    auto const by = owner(seldom);
+    auto const me = announced(*by, instance());
+    auto const before = connections();
+    auto other = admin();
+    other.must({"MULTI"});
+    other.must({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
+    other.must({"CLIENT", "KILL", "TYPE", "pubsub"});
+    other.must({"FLUSHALL"});
+    other.must({"EXEC"});
+    auto const took = after_connection(before, [&] { return stored(me); });
+    EXPECT_LE(took, 500ms + tolerated_overshoot);
+}
+
+TEST_P(AnnouncerTest, ScriptsThatAreGoneHarmNothing) {
+    auto const by = owner(50ms);
+    auto const me = announced(*by, instance());
+    for (int i = 0; i < 5; ++i) {
+        admin().must({"SCRIPT", "FLUSH"});
+        EXPECT_TRUE(renewed(me.instance()));
+    }
+    EXPECT_THAT(events->list(), ElementsAre("registered"));
+}
+
+TEST_P(AnnouncerTest, WhatAnAdministratorRemovesIsToldAndTakenBack) {
+    auto const by = owner(50ms);
+    auto const me = announced(*by, instance());
+    ASSERT_TRUE(renewed(me.instance()));
+    auto const admins = owner(seldom);
+    remove(*admins, me.instance());
+    EXPECT_TRUE(events->has("registered", 2));
+    EXPECT_TRUE(stored(me));
+    EXPECT_THAT(events->list(), ElementsAre("registered", "removed_by_other", "registered"));
+}
+
+TEST_P(AnnouncerTest, WhatAnAdministratorRemovesMayStayOut) {
+    auto const by = owner(50ms);
+    auto me = announced(*by, instance(), true);
+    auto other = by->announcer->announce(instance(8081), {});
+    ASSERT_TRUE(renewed(me.instance()));
+    auto const admins = owner(seldom);
+    remove(*admins, me.instance());
+    EXPECT_TRUE(events->has("removed_by_other"));
+    me.update_metadata({{"zone", "b"}});
+    for (int i = 0; i < 3; ++i) EXPECT_TRUE(renewed(other.instance()));
+    EXPECT_FALSE(stored(me));
+    EXPECT_FALSE(me.registered());
+    me.release();
+    EXPECT_TRUE(events->has("released"));
+    EXPECT_THAT(events->list(), ElementsAre("registered", "removed_by_other", "released"));
+}
+
+TEST_P(AnnouncerTest, ALateUpdateDoesNotBringBackWhatIsReleased) {
+    auto const by = owner(50ms);
+    auto other = by->announcer->announce(instance(8081), {});
+    auto me = announced(*by, instance());
+    for (int i = 0; i < 20; ++i) me.update_metadata({{"i", std::to_string(i)}});
+    me.release();
+    EXPECT_FALSE(stored(me));
+    EXPECT_FALSE(me.registered());
+    me.update_metadata({{"late", "yes"}});
+    me.set_weight(7);
+    admin().must({"FLUSHALL"});
+    ASSERT_TRUE(stored_soon(other.instance()));
+    for (int i = 0; i < 3; ++i) EXPECT_TRUE(renewed(other.instance()));
+    EXPECT_FALSE(stored(me));
+    EXPECT_THAT(events->list(), ElementsAre("registered", "released"));
+}
+
+TEST_P(AnnouncerTest, WhatIsReleasedWhileRedisIsAwayIsRemovedWhenItIsBack) {
+    server.kill();
+    server.start({"appendonly yes", "appendfsync always"});
+    auto const by = owner(seldom);
+    auto me = announced(*by, instance());
+    auto const was = me.instance();
+    server.kill();
+    ASSERT_TRUE(eventually([&] { return !is_connected(*by->core); }));
+    std::error_code error;
+    auto const took = time_of([&] { me.release(error); });
+    EXPECT_TRUE(error);
+    EXPECT_LE(took, by->core->request_timeout() + tolerated_overshoot);
+    auto again = by->announcer->announce(instance(), {});
+    again.update_metadata({{"life", "2"}});
+    again.release(error);
+    server.start({"appendonly yes", "appendfsync always"});
+    EXPECT_TRUE(events->has("released"));
+    EXPECT_FALSE(stored(was));
+}
+
+TEST_P(AnnouncerTest, AHeartbeatRightAfterTheRegistrationFindsIt) {
+    auto const by = owner(10ms);
+    std::vector<Announcement> all;
+    for (int i = 0; i < 50; ++i) all.push_back(announce(*by, instance(9'000 + i)));
+    EXPECT_TRUE(eventually([&] {
+        return std::all_of(all.begin(), all.end(), [](auto const& a) { return a.registered(); });
+    }));
+    EXPECT_TRUE(renewed(all.front().instance()));
+    EXPECT_TRUE(renewed(all.back().instance()));
+    EXPECT_EQ(events->count("registered"), 50u);
+    EXPECT_EQ(events->list().size(), 50u);
+}
+
+TEST_P(AnnouncerTest, ChangesAreWrittenAndNothingElse) {
+    auto const by = owner(50ms);
+    auto me = announced(*by, instance());
+    auto const key = GetParam().hash_key(me.instance());
+    Metadata const wanted{{"zone", "b"}};
+    admin().must({"HSET", key, "weight", "9"});
+    me.update_metadata({{"zone", "b"}});
+    EXPECT_TRUE(eventually([&] { return found(*by, me.instance()).metadata == wanted; }));
+    EXPECT_EQ(field(me.instance(), "weight"), "9") << "an operator's, until it is registered anew";
+    EXPECT_TRUE(renewed(me.instance()));
+    EXPECT_EQ(field(me.instance(), "weight"), "9");
+    me.set_weight(5);
+    EXPECT_TRUE(eventually([&] { return field(me.instance(), "weight") == "5"; }));
+    admin().must({"HSET", key, "weight", "9"});
+    admin().must({"FLUSHALL"});
+    EXPECT_TRUE(eventually([&] { return field(me.instance(), "weight") == "5"; }))
+        << "after a loss the owner's description wins";
+}
+
+TEST_P(AnnouncerTest, AChangeWhileRedisIsAwaySurvives) {
+    server.kill();
+    server.start({"appendonly yes", "appendfsync always"});
+    auto const by = owner(seldom);
+    auto me = announced(*by, instance());
+    server.kill();
+    me.set_weight(4);
+    me.set_weight(5);
+    server.start({"appendonly yes", "appendfsync always"});
+    EXPECT_TRUE(eventually([&] { return field(me.instance(), "weight") == "5"; }));
+    EXPECT_EQ(events->count("registered"), 1u);
+}
+
+TEST_P(AnnouncerTest, ASlowRedisDoesNotPileUpRounds) {
+    auto const by = owner(20ms);
+    auto const me = announced(*by, instance());
+    ASSERT_TRUE(renewed(me.instance()));
+    auto slow = admin();
+    auto const calls = [&] { return command_stat(slow, "evalsha", "calls"); };
+    auto const before = calls();
+    slow.must({"DEBUG", "SLEEP", "0.4"});
+    EXPECT_LE(calls() - before, 6) << "twenty were due";
+    EXPECT_TRUE(renewed(me.instance()));
+    EXPECT_THAT(events->list(), ElementsAre("registered"));
+}
+
+TEST_P(AnnouncerTest, AStoppedRedisLosesNothing) {
+    auto const by = owner(50ms);
+    auto const me = announced(*by, instance());
+    server.signal(SIGSTOP);
+    EXPECT_TRUE(eventually([&] { return !is_connected(*by->core); }));
+    EXPECT_TRUE(me.registered()) << "as far as anybody knows";
+    server.signal(SIGCONT);
+    EXPECT_TRUE(renewed(me.instance()));
+    EXPECT_THAT(events->list(), ElementsAre("registered"));
+}
+
+inline std::size_t threads() {
+    std::filesystem::directory_iterator const tasks{"/proc/self/task"};
+    return static_cast<std::size_t>(std::distance(begin(tasks), end(tasks)));
+}
+
+TEST_P(AnnouncerTest, AThousandTakeOneThreadAndFewCommands) {
+    auto const before = threads();
+    auto const by = owner(1s);
+    std::vector<Announcement> all;
+    all.reserve(1'000);
+    for (int i = 0; i < 1'000; ++i) {
+        all.push_back(by->announcer->announce(instance(10'000 + i), {}));
+    }
+    EXPECT_TRUE(eventually([&] {
+        return std::all_of(all.begin(), all.end(), [](auto const& a) { return a.registered(); });
+    }));
+    EXPECT_LE(threads(), before + 1);
+    EXPECT_TRUE(renewed(all.front().instance())) << "a first round, and looks behind it";
+    ASSERT_TRUE(renewed(all.front().instance()));
+    auto redis = admin();
+    auto const commands = [&] {
+        return command_stat(redis, "evalsha", "calls") + command_stat(redis, "exists", "calls");
+    };
+    auto const first = commands();
+    ASSERT_TRUE(renewed(all.back().instance()));
+    EXPECT_LE(commands() - first, 30) << "for a round or two of a thousand";
+    auto const took = time_of([&] { all.clear(); });
+    EXPECT_LE(took, 5s);
+    EXPECT_EQ(admin().must({"EXISTS", GetParam().hash_key(instance(10'000))}).integer, 0);
+}
+
+TEST_P(AnnouncerTest, ItsEndTakesASecondAtMostWithRedisStopped) {
+    auto by = owner(seldom);
+    std::vector<Announcement> all;
+    for (int i = 0; i < 20; ++i) all.push_back(announced(*by, instance(9'000 + i)));
+    server.signal(SIGSTOP);
+    EXPECT_LE(time_of([&] { all.pop_back(); }), 1s + tolerated_overshoot);
+    EXPECT_LE(time_of([&] { all.clear(); }), 1s + tolerated_overshoot) << "of all together";
+    EXPECT_LE(time_of([&] { by.reset(); }), 1s + tolerated_overshoot);
+    server.signal(SIGCONT);
+}
+
+TEST_P(AnnouncerTest, ItsEndTakesNoTimeWithRedisGoneForLong) {
+    server.kill();
+    std::filesystem::remove(server.socket());
+    auto by = owner(seldom);
+    std::vector<Announcement> all;
+    for (int i = 0; i < 20; ++i) all.push_back(announce(*by, instance(9'000 + i)));
+    EXPECT_TRUE(eventually([&] { return log.has("cannot connect"); }));
+    EXPECT_LE(time_of([&] { all.clear(); }), 1s + tolerated_overshoot);
+    EXPECT_LE(time_of([&] { by.reset(); }), 1s + tolerated_overshoot);
+}
+
+TEST_P(AnnouncerTest, BadInputAndASecondOwnerAreRefusedAtOnce) {
+    auto const by = owner(seldom);
+    auto nameless = instance();
+    nameless.service_name.clear();
+    EXPECT_THAT(refusal([&] { (void)by->announcer->announce(nameless, {}); }),
+                testing::HasSubstr("service"));
+    auto me = announced(*by, instance());
+    EXPECT_THAT(refusal([&] { (void)by->announcer->announce(instance(), {}); }),
+                testing::HasSubstr("is announced already"));
+    EXPECT_THAT(refusal([&] { me.set_weight(-1); }), testing::HasSubstr("weight"));
+    EXPECT_EQ(me.instance().weight, 1);
+    me.release();
+    auto again = by->announcer->announce(instance(), {});
+    EXPECT_TRUE(stored_soon(again.instance())) << "it is free now";
+}
+
+TEST_P(AnnouncerTest, AnIdMayBeAnnouncedAgainWhileItsEndIsOnItsWay) {
+    auto const by = owner(seldom);
+    for (int i = 1; i <= 20; ++i) {
+        auto described = instance();
+        described.weight = i;
+        auto me = announce(*by, described);
+        EXPECT_TRUE(i % 2 == 1 || eventually([&] { return me.registered(); }));
+        server.signal(SIGSTOP);
+        std::thread release{[&] { me.release(); }};
+        server.signal(SIGCONT);
+        release.join();
+    }
+    auto const last = announced(*by, instance());
+    EXPECT_EQ(field(last.instance(), "weight"), "1");
+}
+
+TEST_P(AnnouncerTest, AThrowingHookEndsNothing) {
+    auto const by = owner(50ms);
+    AnnounceOptions options;
+    options.on_event = [told = events](AnnouncementEvent event) {
+        told->note(event);
+        throw std::runtime_error{"the user's"};
+    };
+    {
+        auto const me = by->announcer->announce(instance(), options);
+        ASSERT_TRUE(events->has("registered"));
+        admin().must({"FLUSHALL"});
+        ASSERT_TRUE(events->has("registered", 2));
+    }
+    EXPECT_TRUE(log.has("a callback threw: the user's"));
+}
+
+TEST_P(AnnouncerTest, AnAnnouncementMayEndInItsOwnHook) {
+    auto const by = owner(50ms);
+    auto mine = std::make_shared<std::optional<Announcement>>();
+    std::promise<void> ended;
+    std::mutex mutex;
+    std::unique_lock lock{mutex};
+    AnnounceOptions options;
+    options.on_event = [&](AnnouncementEvent event) {
+        if (event != AnnouncementEvent::registered) return;
+        std::lock_guard const guard{mutex};
+        mine->reset();
+        ended.set_value();
+    };
+    mine->emplace(by->announcer->announce(instance(), options));
+    lock.unlock();
+    EXPECT_EQ(ended.get_future().wait_for(5s), std::future_status::ready);
+    EXPECT_TRUE(eventually([&] { return !stored(by->port->validated(instance())); }));
+}
+
+TEST_P(AnnouncerTest, APersistentOneIsKeptToo) {
+    auto const by = owner(50ms);
+    auto described = instance();
+    described.ephemeral = false;
+    auto me = announced(*by, described);
+    auto const key = GetParam().hash_key(me.instance());
+    EXPECT_EQ(admin().must({"PTTL", key}).integer, -1);
+    admin().must({"FLUSHALL"});
+    EXPECT_TRUE(events->has("registered", 2));
+    EXPECT_EQ(admin().must({"PTTL", key}).integer, -1);
+    me.release();
+    EXPECT_FALSE(stored(me));
+    EXPECT_THAT(events->list().size(), 4u) << "registered, lost, registered, released";
+}
+
+TEST_P(AnnouncerTest, WithoutTheRightsForOurOwnKeysItGoesOn) {
+    admin().must({"ACL", "SETUSER", "ann", "on", ">pw", "~*", "&*", "+@all", "-set", "-exists",
+                  "-client|tracking", "-info"});
+    auto const by = owner(50ms, "unix://ann:pw@" + server.socket());
+    auto const me = announced(*by, instance());
+    EXPECT_TRUE(renewed(me.instance()));
+    admin().must({"FLUSHALL"});
+    EXPECT_TRUE(events->has("registered", 2));
+    EXPECT_EQ(events->count("removed_by_other"), 0u) << "nobody can tell";
+    EXPECT_EQ(log.count("writing the epoch"), 1u);
+    EXPECT_EQ(log.count("operators cannot drain"), 1u);
+}
+
+TEST_P(AnnouncerTest, ARefusedRegistrationIsToldAndTriedAgain) {
+    auto const by = owner(seldom);
+    auto const key = GetParam().hash_key(by->port->validated(instance()));
+    admin().must({"SET", key, "no hash"});
+    auto const me = announce(*by, instance());
+    EXPECT_TRUE(events->has("refused"));
+    EXPECT_FALSE(me.registered());
+    admin().must({"DEL", key});
+    EXPECT_TRUE(eventually([&] { return me.registered(); }, 15s));
+    EXPECT_THAT(events->list(), ElementsAre("refused", "registered"));
+}
+
+TEST_P(AnnouncerTest, AForkedChildDoesNothing) {
+    auto const by = owner(seldom);
+    auto me = std::make_unique<Announcement>(announced(*by, instance()));
+    auto const was = me->instance();
+    auto const child = ::fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+        int wrong = 0;
+        std::error_code error;
+        me->update_metadata({{"of", "the child"}});
+        me->release(error);
+        if (error != errc::closed) wrong |= 1;
+        try {
+            (void)by->announcer->announce(instance(8081), {});
+            wrong |= 2;
+        } catch (Error const& e) {
+            if (e.code() != errc::closed) wrong |= 4;
+        }
+        me.reset();
+        ::_exit(wrong);
+    }
+    int status = -1;
+    ASSERT_TRUE(eventually([&] { return ::waitpid(child, &status, WNOHANG) == child; }));
+    ASSERT_TRUE(WIFEXITED(status));
+    EXPECT_EQ(WEXITSTATUS(status), 0);
+    EXPECT_TRUE(stored(was));
+    me->release();
+    EXPECT_FALSE(stored(was));
+}
+
+TEST_P(AnnouncerTest, TwoOwnersOfOneIdHearOfEachOther) {
+    auto const first = owner(50ms);
+    auto const second = owner(70ms);
+    auto const mine = announced(*first, instance());
+    auto const alone = first->announcer->announce(instance(8081), {});
+    ASSERT_TRUE(renewed(mine.instance()));
+    EXPECT_EQ(events->count("conflict"), 0u);
+    auto const others = std::make_shared<Events>();
+    AnnounceOptions options;
+    options.on_event = [others](AnnouncementEvent event) { others->note(event); };
+    auto const theirs = second->announcer->announce(instance(), options);
+    EXPECT_TRUE(eventually([&] { return others->count("conflict") > 0; }, 10s));
+    EXPECT_TRUE(eventually([&] { return events->count("conflict") > 0; }, 10s));
+    EXPECT_EQ(log.count("another process renews"), 2u) << "one of each";
+    for (int i = 0; i < 3; ++i) EXPECT_TRUE(renewed(alone.instance()));
+    EXPECT_EQ(others->count("conflict"), 1u);
+    EXPECT_EQ(events->count("conflict"), 1u);
+}
+
+TEST_P(AnnouncerTest, OneOwnerIsNoConflict) {
+    auto const by = owner(20ms);
+    auto const me = announced(*by, instance());
+    for (int i = 0; i < 20; ++i) ASSERT_TRUE(renewed(me.instance()));
+    EXPECT_THAT(events->list(), ElementsAre("registered"));
+}
+
+}  // namespace rollcall::test

@@ -1,0 +1,127 @@
+#pragma once
+
+#include <filesystem>
+#include <gmock/gmock.h>
+#include <thread>
+
+#include "integration/announce/fixture.hpp"
+
+/// Draining, in both layouts. Each layout's test program instantiates it.
+namespace rollcall::test {
+
+class DrainTest : public AnnouncerTest {
+protected:
+    /// Whether callers are kept from it.
+    bool is_drained(ServiceInstance const& instance) {
+        return GetParam().disables ? field(instance, "enabled") == "false" : !stored(instance);
+    }
+    bool drained_soon(ServiceInstance const& instance) {
+        return eventually([&] { return is_drained(instance); });
+    }
+    bool back_soon(ServiceInstance const& instance) {
+        return eventually([&] { return stored(instance) && !is_drained(instance); });
+    }
+};
+
+TEST_P(DrainTest, CallersHaveTimeToTurnAway) {
+    auto const by = owner(seldom);
+    auto me = announced(*by, instance());
+    std::thread drain{[&] { me.drain(600ms); }};
+    auto const took = time_of([&] {
+        EXPECT_TRUE(drained_soon(me.instance()));
+        EXPECT_EQ(stored(me.instance()), GetParam().disables);
+        drain.join();
+    });
+    EXPECT_GE(took, 500ms);
+    EXPECT_FALSE(stored(me));
+    EXPECT_TRUE(events->has("released"));
+    EXPECT_EQ(events->count("drained"), 0u) << "no operator asked for it";
+}
+
+TEST_P(DrainTest, EndsAlsoWithRedisAway) {
+    auto const by = owner(seldom);
+    auto me = announced(*by, instance());
+    server.kill();
+    std::error_code error;
+    auto const took = time_of([&] { me.drain(10ms, error); });
+    EXPECT_TRUE(error);
+    EXPECT_LE(took, 2 * by->core->request_timeout() + 500ms);
+}
+
+TEST_P(DrainTest, AnOperatorsMarkIsObeyedUntilItEnds) {
+    auto const by = owner(50ms);
+    auto const me = announced(*by, instance());
+    auto const other = by->announcer->announce(instance(8081), {});
+    auto const operators = owner(seldom);
+    for (std::size_t i = 1; i <= 2; ++i) {
+        mark(*operators, me.instance(), true);
+        EXPECT_TRUE(drained_soon(me.instance()));
+        EXPECT_TRUE(events->has("drained", i));
+        for (int round = 0; round < 3; ++round) EXPECT_TRUE(renewed(other.instance()));
+        EXPECT_TRUE(is_drained(me.instance()));
+        EXPECT_FALSE(is_drained(other.instance()));
+        mark(*operators, me.instance(), false);
+        EXPECT_TRUE(back_soon(me.instance()));
+        EXPECT_TRUE(events->has("restored", i));
+    }
+    EXPECT_EQ(events->count("lost") + events->count("removed_by_other"), 0u);
+}
+
+TEST_P(DrainTest, AMarkEndsByItself) {
+    auto const by = owner(50ms);
+    auto const me = announced(*by, instance());
+    auto const operators = owner(seldom);
+    mark(*operators, me.instance(), true);
+    EXPECT_TRUE(drained_soon(me.instance()));
+    auto const id = id_of(me.instance());
+    announce::DrainMarks const marks{*operators->core, operators->port->live()};
+    EXPECT_GT(admin().must({"PTTL", marks.key_of(id)}).integer, 0);
+    admin().must({"PEXPIRE", marks.key_of(id), "50"});
+    EXPECT_TRUE(back_soon(me.instance()));
+}
+
+TEST_P(DrainTest, WhatIsMarkedBeforeIsNeverShown) {
+    auto const by = owner(50ms);
+    auto const operators = owner(seldom);
+    auto const validated = operators->port->validated(instance());
+    mark(*operators, validated, true);
+    Listener listener{server, "*svc*"};
+    auto const me = announce(*by, instance());
+    EXPECT_TRUE(events->has("drained"));
+    EXPECT_TRUE(drained_soon(me.instance()));
+    EXPECT_TRUE(listener.drain().empty() || GetParam().disables);
+    mark(*operators, validated, false);
+    EXPECT_TRUE(back_soon(me.instance()));
+    EXPECT_EQ(events->list().front(), "drained");
+}
+
+TEST_P(DrainTest, ALossOfTheDataEndsIt) {
+    auto const by = owner(seldom);
+    auto const me = announced(*by, instance());
+    auto const operators = owner(seldom);
+    mark(*operators, me.instance(), true);
+    // A round, and soon.
+    admin().must({"DEL", GetParam().epoch_key});
+    EXPECT_TRUE(drained_soon(me.instance()));
+    server.kill();
+    server.start();
+    EXPECT_TRUE(back_soon(me.instance()));
+    EXPECT_TRUE(events->has("restored"));
+    EXPECT_EQ(events->count("removed_by_other"), 0u);
+}
+
+TEST_P(DrainTest, WhatIsReleasedMeanwhileStaysAway) {
+    auto const by = owner(50ms);
+    auto const other = by->announcer->announce(instance(8081), {});
+    auto me = announced(*by, instance());
+    auto const operators = owner(seldom);
+    mark(*operators, me.instance(), true);
+    EXPECT_TRUE(events->has("drained"));
+    me.release();
+    EXPECT_FALSE(stored(me));
+    mark(*operators, me.instance(), false);
+    for (int i = 0; i < 3; ++i) EXPECT_TRUE(renewed(other.instance()));
+    EXPECT_FALSE(stored(me));
+}
+
+}  // namespace rollcall::test

@@ -1,0 +1,52 @@
+#include "integration/announce/cases.hpp"
+#include "integration/announce/drain_cases.hpp"
+#include "integration/cosky/fixture.hpp"
+
+namespace rollcall::test {
+namespace {
+
+LayoutNames cosky_names() {
+    LayoutNames names;
+    names.name = "Cosky";
+    names.layout = [](std::chrono::milliseconds lease) {
+        return cosky_layout(cosky::test::ns, lease);
+    };
+    names.instance = [](int port) { return cosky::test::an_instance("orders", port); };
+    names.hash_key = [](ServiceInstance const& instance) {
+        return cosky::DiscoveryKeyGenerator::instance_key(cosky::test::ns, instance.instance_id);
+    };
+    names.epoch_key = cosky::test::ns + ":rollcall:epoch";
+    return names;
+}
+
+auto const name_of = [](auto const& info) { return info.param.name; };
+INSTANTIATE_TEST_SUITE_P(In, AnnouncerTest, testing::Values(cosky_names()), name_of);
+INSTANTIATE_TEST_SUITE_P(In, DrainTest, testing::Values(cosky_names()), name_of);
+
+class CoskyAnnouncerTest : public AnnouncerTest {};
+INSTANTIATE_TEST_SUITE_P(In, CoskyAnnouncerTest, testing::Values(cosky_names()), name_of);
+
+TEST_P(CoskyAnnouncerTest, ALeaseThatSomebodyTookAwayComesBack) {
+    auto const by = owner(50ms);
+    auto const me = announced(*by, instance());
+    auto const key = GetParam().hash_key(me.instance());
+    admin().must({"PERSIST", key});
+    EXPECT_TRUE(eventually([&] { return admin().must({"PTTL", key}).integer > 0; }));
+    EXPECT_TRUE(events->has("registered", 2));
+    EXPECT_EQ(events->count("removed_by_other"), 0u);
+}
+
+TEST_P(CoskyAnnouncerTest, NothingCanBeDisabled) {
+    auto const by = owner(seldom);
+    auto me = announced(*by, instance());
+    try {
+        me.set_enabled(false);
+        ADD_FAILURE() << "it cannot be stored";
+    } catch (Error const& error) {
+        EXPECT_EQ(error.code(), errc::not_supported);
+    }
+    EXPECT_TRUE(me.instance().enabled);
+}
+
+}  // namespace
+}  // namespace rollcall::test

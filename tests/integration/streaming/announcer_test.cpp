@@ -1,0 +1,68 @@
+#include "integration/announce/cases.hpp"
+#include "integration/announce/drain_cases.hpp"
+#include "integration/streaming/fixture.hpp"
+
+namespace rollcall::test {
+namespace {
+
+LayoutNames streaming_names() {
+    LayoutNames names;
+    names.name = "Streaming";
+    names.layout = [](std::chrono::milliseconds lease) {
+        return streaming_layout(std::string{streaming::test::prefix}, lease);
+    };
+    names.instance = [](int port) {
+        auto result = streaming::test::an_instance("orders", "o-" + std::to_string(port));
+        result.port = port;
+        return result;
+    };
+    names.hash_key = [](ServiceInstance const& instance) {
+        return streaming::test::instance_key(instance.service_name, instance.instance_id);
+    };
+    names.epoch_key = std::string{streaming::test::prefix} + ":rollcall:epoch";
+    names.disables = true;
+    return names;
+}
+
+auto const name_of = [](auto const& info) { return info.param.name; };
+INSTANTIATE_TEST_SUITE_P(In, AnnouncerTest, testing::Values(streaming_names()), name_of);
+INSTANTIATE_TEST_SUITE_P(In, DrainTest, testing::Values(streaming_names()), name_of);
+
+class StreamingAnnouncerTest : public AnnouncerTest {};
+INSTANTIATE_TEST_SUITE_P(In, StreamingAnnouncerTest, testing::Values(streaming_names()), name_of);
+
+TEST_P(StreamingAnnouncerTest, AServiceThatIsListedNoMoreIsRegisteredAgain) {
+    auto const by = owner(50ms);
+    auto const me = announced(*by, instance());
+    auto const other = by->announcer->announce(instance(8081), {});
+    ASSERT_TRUE(renewed(me.instance()));
+    admin().must({"SREM", streaming::test::index_key(), "orders"});
+    EXPECT_TRUE(eventually([&] {
+        return admin().must({"SISMEMBER", streaming::test::index_key(), "orders"}).integer == 1;
+    }));
+    EXPECT_TRUE(events->has("registered", 2));
+}
+
+TEST_P(StreamingAnnouncerTest, DisablingIsAnUpdateAndTheUsersChoiceStays) {
+    auto const by = owner(50ms);
+    auto me = announced(*by, instance());
+    Listener listener{server};
+    me.set_enabled(false);
+    EXPECT_TRUE(eventually([&] { return field(me.instance(), "enabled") == "false"; }));
+    std::vector<streaming::test::Told> told;
+    EXPECT_TRUE(eventually([&] {
+        for (auto const& each : streaming::test::told(listener.drain())) told.push_back(each);
+        return !told.empty();
+    }));
+    EXPECT_EQ(told.front().action, "UPDATED");
+    mark(*by, me.instance(), true);
+    EXPECT_TRUE(events->has("drained"));
+    mark(*by, me.instance(), false);
+    EXPECT_TRUE(events->has("restored"));
+    EXPECT_TRUE(renewed(me.instance()));
+    EXPECT_EQ(field(me.instance(), "enabled"), "false");
+    EXPECT_TRUE(listener.drain().empty()) << "and nobody was told of anything";
+}
+
+}  // namespace
+}  // namespace rollcall::test
