@@ -9,6 +9,7 @@
 #include <system_error>
 #include <vector>
 
+#include "rollcall/announcement.hpp"
 #include "rollcall/client.hpp"
 #include "rollcall/layout.hpp"
 #include "rollcall/service.hpp"
@@ -18,6 +19,9 @@
 namespace rollcall {
 
 struct RegistryOptions {
+    /// Between two heartbeats of what is announced; less up to a tenth. Zero: ten seconds, or a
+    /// third of the lease if that is less.
+    std::chrono::milliseconds heartbeat{0};
     /// How long a service that nobody holds a handle of is still watched: who comes back within
     /// that time finds it loaded.
     std::chrono::milliseconds unused_for{300'000};
@@ -35,7 +39,7 @@ struct RegistryStats {
     std::uint64_t failed_reads = 0;
 };
 
-/// One namespace of one layout: find, watch.
+/// One namespace of one layout: register, find, watch.
 ///
 /// Thread safety: all members, from any thread. Copies are the same registry.
 /// Lifetime: keeps what it needs of the client alive; handles outlive it.
@@ -45,6 +49,14 @@ public:
     ///
     /// Errors: `std::invalid_argument` for an option.
     Registry(Client const& client, Layout const& layout, RegistryOptions options = {});
+
+    /// Registers `instance` and keeps it registered until the result is released or destroyed.
+    ///
+    /// Cost: one script call, then a share of a batched heartbeat each period.
+    /// Errors: none for a Redis that is away: it is registered when Redis comes, and `registered()`
+    /// tells. `std::invalid_argument` names the field, the value and the rule; also for an instance
+    /// that this registry announces already. `errc::closed` in a forked child.
+    Announcement announce(ServiceInstance const& instance, AnnounceOptions options = {}) const;
 
     /// A live view of `service_name`, which need not exist yet. Handles of one name share all but
     /// their options.

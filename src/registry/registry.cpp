@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/text.hpp"
+#include "registry/announce/announcer.hpp"
 #include "registry/layout_port.hpp"
 #include "registry/live/catalogue.hpp"
 #include "registry/live/directory.hpp"
@@ -18,19 +19,27 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds usual_heartbeat{10'000};
 
-milliseconds heartbeat_for(Layout const& layout) {
-    return std::min(usual_heartbeat, layout.lease() / 3);
-}
-
-void validate(RegistryOptions const& options) {
+void validate(RegistryOptions const& options, Layout const& layout) {
+    if (options.heartbeat < milliseconds::zero() || options.heartbeat >= layout.lease()) {
+        refuse(
+            "heartbeat", std::to_string(options.heartbeat.count()) + " ms",
+            "must be shorter than the lease of " + std::to_string(layout.lease().count()) + " ms");
+    }
     if (options.unused_for < milliseconds::zero() || options.unused_for > longest_limit) {
         refuse("unused_for", std::to_string(options.unused_for.count()) + " ms",
                "must be from 0 to a hundred years");
     }
 }
 
+RegistryOptions completed(RegistryOptions options, Layout const& layout) {
+    validate(options, layout);
+    if (options.heartbeat == milliseconds::zero()) {
+        options.heartbeat = std::min(usual_heartbeat, layout.lease() / 3);
+    }
+    return options;
+}
+
 live::DirectoryOptions directory_options(RegistryOptions const& options) {
-    validate(options);
     live::DirectoryOptions result;
     result.unused_for = options.unused_for;
     return result;
@@ -67,15 +76,17 @@ private:
 struct Registry::Impl {
     Impl(Client const& client, Layout const& layout, RegistryOptions const& options)
         : core(client.core()),
-          port(layout.make_port()(core, heartbeat_for(layout))),
+          port(layout.make_port()(core, options.heartbeat)),
           directory(std::make_shared<live::Directory>(core, live_part_of(port),
-                                                      directory_options(options))) {}
+                                                      directory_options(options))),
+          announcer(announce::Announcer::create(core, port, options.heartbeat)) {}
 
     Result<std::vector<std::string>> services() const;
 
     std::shared_ptr<redis::ClientCore> const core;
     std::shared_ptr<LayoutPort> const port;
     std::shared_ptr<live::Directory> const directory;
+    std::shared_ptr<announce::Announcer> const announcer;
 };
 
 Result<std::vector<std::string>> Registry::Impl::services() const {
@@ -90,7 +101,11 @@ Result<std::vector<std::string>> Registry::Impl::services() const {
 }
 
 Registry::Registry(Client const& client, Layout const& layout, RegistryOptions options)
-    : impl_(std::make_shared<Impl>(client, layout, options)) {}
+    : impl_(std::make_shared<Impl>(client, layout, completed(options, layout))) {}
+
+Announcement Registry::announce(ServiceInstance const& instance, AnnounceOptions options) const {
+    return impl_->announcer->announce(instance, std::move(options));
+}
 
 Service Registry::service(std::string const& service_name, ServiceOptions options) const {
     InstanceId named;

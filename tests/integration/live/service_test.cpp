@@ -31,6 +31,18 @@ TEST_P(LiveService, TheFirstCallWaitsForTheFirstLoad) {
     EXPECT_EQ(ids_of(service.instances()), (std::vector{id(1), id(2)}));
 }
 
+TEST_P(LiveService, ShowsWhatTheSameRegistryAnnounces) {
+    auto const registry = reader();
+    auto const service = watched(registry);
+    {
+        auto const announced = registry.announce(instance(1));
+        EXPECT_TRUE(shows(service, {id(1)}));
+        EXPECT_TRUE(eventually([&] { return announced.registered(); }));
+        EXPECT_THROW((void)registry.announce(instance(1)), std::invalid_argument);
+    }
+    EXPECT_TRUE(shows(service, {}));
+}
+
 TEST_P(LiveService, TellsEachChangeOnceAndWhy) {
     Owners owners{server.url(), layout()};
     owners.add(instance(1));
@@ -168,6 +180,9 @@ TEST_P(LiveService, BadNamesAreRefusedBeforeAnythingIsSent) {
     RegistryOptions given;
     given.unused_for = -1ms;
     EXPECT_THROW((void)reader(60s, given), std::invalid_argument);
+    given.unused_for = 1s;
+    given.heartbeat = 60s;
+    EXPECT_THROW((void)reader(60s, given), std::invalid_argument) << "as long as the lease";
 }
 
 INSTANTIATE_TEST_SUITE_P(Layouts, LiveService, testing::Values("streaming", "cosky"),
