@@ -1,0 +1,59 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <deque>
+#include <list>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "support/redis_server.hpp"
+
+namespace rollcall::chaos {
+
+/// A way to a server that breaks on request: a unix socket whose connections end at the server's.
+///
+/// Thread safety: all members.
+class FaultProxy {
+public:
+    explicit FaultProxy(std::string target);
+    ~FaultProxy();
+    FaultProxy(FaultProxy const&) = delete;
+    FaultProxy& operator=(FaultProxy const&) = delete;
+
+    std::string url() const { return "unix://" + socket_; }
+
+    void cut() { cut_ = true; }                    ///< Closes all connections, once.
+    void set_silent(bool on) { silent_ = on; }     ///< Half-open: nothing passes, nothing closes.
+    void set_delay(std::chrono::milliseconds by);  ///< Of each piece, in either direction.
+
+private:
+    using Clock = std::chrono::steady_clock;
+    struct Way {
+        int from;
+        int to;
+        std::deque<std::pair<Clock::time_point, std::string>> under_way = {};
+        bool ended = false;
+    };
+
+    void run();
+    void accept_one();
+    void close_all();
+    void close_ended();
+    void take(Way& way);
+    void deliver(Way& way);
+
+    test::TemporaryFolder folder_;
+    std::string const target_;
+    std::string const socket_;
+    int const listener_;
+    std::atomic<bool> ending_ = false;
+    std::atomic<bool> cut_ = false;
+    std::atomic<bool> silent_ = false;
+    std::atomic<int> delay_ms_ = 0;
+    std::list<Way> ways_;  // Of the thread; both directions of a connection lie side by side.
+    std::thread thread_;
+};
+
+}  // namespace rollcall::chaos

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace rollcall::chaos {
+
+using Time = std::chrono::steady_clock::time_point;
+using Seconds = std::chrono::duration<double>;
+
+/// What a run found: see "Truth under faults" in docs/robustness.md.
+struct Figures {
+    Seconds hidden_max{0};
+    Seconds lingering_max{0};
+    std::size_t duplicates = 0;
+    std::size_t reader_errors = 0;
+    std::size_t resurrected = 0;
+    std::size_t samples = 0;
+    std::string hidden_example = {};
+    std::string lingering_example = {};
+};
+
+/// An instance as a reader shows it.
+struct Shown {
+    std::string id = {};
+    bool suspect = false;
+};
+
+/// What is true of all instances, as their owners say, and how far readers are from it. Pure: all
+/// times are arguments.
+class Truth {
+public:
+    explicit Truth(std::chrono::milliseconds lease) : lease_(lease) {}
+
+    // Of owners.
+    void acknowledged(std::string const& service, std::string const& id, Time at);
+    void leaving(std::string const& service, std::string const& id);  ///< Its owner wants it gone.
+    void released(std::string const& service, std::string const& id, Time at);
+    /// Its owner does not live, or will not register it again, from then on.
+    void abandoned(std::string const& service, std::string const& id, Time at);
+
+    // Of the surroundings.
+    void data_lost(Time at) { lost_at_ = at; }
+    /// Neither readers nor owners can be expected to reach Redis before.
+    void clean_from(Time at) { clean_from_ = std::max(clean_from_, at); }
+
+    /// What `reader` shows of `service` now.
+    void sample(std::size_t reader, std::string const& service, std::vector<Shown> const& shown,
+                Time now);
+    void reader_failed() { ++figures_.reader_errors; }
+
+    Figures const& figures() const noexcept { return figures_; }
+    /// Those that are to be seen now, in words: for a hang of nothing.
+    std::size_t healthy() const;
+
+private:
+    struct Life {
+        std::optional<Time> acknowledged = {};
+        std::optional<Time> released = {};
+        std::optional<Time> abandoned = {};
+        bool leaving = false;
+        bool healthy() const { return acknowledged && !leaving && !abandoned; }
+    };
+    /// What one reader has seen of one instance.
+    struct View {
+        bool had = false;
+        bool missed_since_release = false;
+        std::optional<Time> suspect_since = {};
+    };
+    using Lives = std::map<std::string, Life>;
+
+    void judge_missing(std::string const& where, Life const& life, View& view, Time now);
+    void judge_present(std::string const& where, Life const& life, View& view, Time now);
+
+    std::chrono::milliseconds const lease_;
+    std::map<std::string, Lives> services_;
+    std::map<std::size_t, std::map<std::string, View>> views_;  // By reader, then service/id.
+    Time lost_at_ = Time::min();
+    Time clean_from_ = Time::min();
+    Figures figures_;
+};
+
+}  // namespace rollcall::chaos
