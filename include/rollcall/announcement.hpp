@@ -22,8 +22,10 @@ enum class AnnouncementEvent {
     lost,              ///< Redis does not have it any more, as after a restart or a long silence.
     removed_by_other,  ///< Somebody deregistered it while its lease ran.
     refused,           ///< It cannot be stored unless somebody changes something; tried again.
-    conflict,          ///< Another process keeps an instance with this id alive.
-    drained,           ///< An operator wants it to get no traffic for a while: see `drain`.
+    conflict,          ///< Another process keeps an instance with this id alive, too. Found by
+                       ///< its renewals, within twelve rounds; told once until they end. Not of
+                       ///< persistent instances of CoSky, which nobody renews.
+    drained,           ///< An operator wants it to get no traffic for a while.
     restored,          ///< That while is over.
     released,          ///< Deregistered, as asked.
 };
@@ -33,7 +35,8 @@ struct AnnounceOptions {
     /// again.
     bool stay_out = false;
     /// Told of what happens to it, in order, on the client's callback thread. What it throws is
-    /// logged and ends nothing.
+    /// logged and ends nothing. It is not called any more once the announcement is destroyed, which
+    /// waits for a call that is going on, unless that is what destroys it.
     std::function<void(AnnouncementEvent)> on_event = {};
 };
 
@@ -41,12 +44,19 @@ struct AnnounceOptions {
 /// the description that it was given last.
 ///
 /// Changes (`update_metadata`, `set_enabled`, `set_weight`) are what is wanted from now on: they
-/// return at once, are written as soon as Redis can be reached, and survive its restart. What an
-/// operator changed in Redis stays until the instance is registered anew.
+/// return at once, are written as soon as Redis can be reached, and survive its restart. Only what
+/// has changed is written: what an operator changed of the rest in Redis stays until the instance
+/// is registered anew, by its owner's restart or after a loss. Then the owner's description wins.
+///
+/// While an operator drains it, it is disabled, or deregistered where the layout stores no such
+/// thing (CoSky), and gets back what is wanted when that ends.
+///
+/// A deregistration that Redis does not answer is repeated until the lease has ended the instance.
 ///
 /// Thread safety: distinct announcements, safe; one announcement, one thread at a time.
 /// Lifetime: keeps what it needs of the client alive. Destroying it deregisters, and waits for that
-/// a second at most. In a forked child nothing happens.
+/// a second at most, hardly at all while Redis is away; the client's end cuts it short. In a forked
+/// child nothing happens.
 class [[nodiscard]] Announcement {
 public:
     Announcement() noexcept;
@@ -54,7 +64,8 @@ public:
     Announcement(Announcement&&) noexcept;
     Announcement& operator=(Announcement&&) noexcept;
 
-    /// As it is wanted now, with its id and names as they are stored.
+    /// As it is wanted now, with its id and names as they are stored; a default one if nothing is
+    /// announced.
     ServiceInstance instance() const;
     bool registered() const noexcept;  ///< Whether Redis confirmed it at the last call about it.
 
@@ -65,9 +76,10 @@ public:
     void set_enabled(bool on);
     void set_weight(int weight);
 
-    /// Ends it without losing a call: streaming: disabled, so that nobody chooses it any more, then
-    /// `settle` passes, then it is deregistered. CoSky has no such mark, so it is deregistered and
-    /// then `settle` passes. Returns when all of that is done, or failed: as `release`.
+    /// Ends it without losing a call, on the calling thread: streaming: disabled, so that nobody
+    /// chooses it any more, then `settle` passes, then it is deregistered. CoSky has no such mark,
+    /// so it is deregistered and then `settle` passes. Returns when all of that is done, or failed:
+    /// as `release`.
     void drain(std::chrono::milliseconds settle);
     void drain(std::chrono::milliseconds settle, std::error_code& error);
 

@@ -3,6 +3,7 @@
 #include <boost/asio/post.hpp>
 #include <stdexcept>
 
+#include "core/text.hpp"
 #include "registry/announce/announcement_state.hpp"
 
 #include "rollcall/error.hpp"
@@ -12,6 +13,12 @@ namespace rollcall::announce {
 std::shared_ptr<Announcer> Announcer::create(std::shared_ptr<redis::ClientCore> core,
                                              std::shared_ptr<LayoutPort> port,
                                              std::chrono::milliseconds heartbeat) {
+    auto const lease = port->live().lease();
+    if (heartbeat < std::chrono::milliseconds{1} || heartbeat >= lease) {
+        refuse(
+            "heartbeat", std::to_string(heartbeat.count()) + " ms",
+            "must be from 1 ms to less than the lease of " + std::to_string(lease.count()) + " ms");
+    }
     return std::shared_ptr<Announcer>{new Announcer{std::move(core), std::move(port), heartbeat}};
 }
 

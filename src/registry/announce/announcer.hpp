@@ -30,6 +30,8 @@ namespace rollcall::announce {
 class Announcer : public std::enable_shared_from_this<Announcer> {
 public:
     /// `heartbeat` is the time between two rounds.
+    ///
+    /// Errors: `std::invalid_argument` for one that is not shorter than the lease.
     static std::shared_ptr<Announcer> create(std::shared_ptr<redis::ClientCore> core,
                                              std::shared_ptr<LayoutPort> port,
                                              std::chrono::milliseconds heartbeat);

@@ -80,6 +80,7 @@ void AnnouncerLoop::release(Record& record) {
 
 void AnnouncerLoop::connected() {
     rounds_ = 0;
+    for (auto const& [key, entry] : entries_) entry.record->wait_no_longer(Deadline::max());
     machine_.connected(now());
     on_doubt();
     wake_.notify();
@@ -280,6 +281,7 @@ void AnnouncerLoop::tell(Key key, AnnouncementEvent event) {
     auto const* const entry = find(key);
     if (!entry) return;
     auto const record = entry->record;
+    log(record->id, event);
     if (record->has_hook) {
         core_->callbacks()->post([record, event] { record->call_hook(event); });
     }
@@ -291,6 +293,31 @@ void AnnouncerLoop::tell(Key key, AnnouncementEvent event) {
     owners_.remove(key);
     entries_.erase(key);
     record->note_released();
+}
+
+void AnnouncerLoop::log(InstanceId const& id, AnnouncementEvent event) const {
+    struct Line {
+        std::string_view kind;
+        std::string_view verb;
+    };
+    Line line;
+    switch (event) {
+        case AnnouncementEvent::lost:
+            line = {"announced lost", "Redis does not have any more"};
+            break;
+        case AnnouncementEvent::removed_by_other:
+            line = {"announced removed", "somebody deregistered"};
+            break;
+        case AnnouncementEvent::conflict:
+            line = {"announced twice", "another process keeps alive, too,"};
+            break;
+        case AnnouncementEvent::drained:
+            line = {"announced drained", "an operator drains"};
+            break;
+        default:
+            return;
+    }
+    core_->log().write(LogLevel::warning, line.kind, subject(line.verb, id.service, id.id));
 }
 
 void AnnouncerLoop::refresh(Key key) {

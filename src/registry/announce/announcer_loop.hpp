@@ -94,12 +94,12 @@ private:
     Task<void> look_before_round();
     struct Look;
     Task<void> look(Look& look);
-    void tell_conflict(Key key);
 
     Entry* find(Key key);
     void answer(Call const& call, Machine::Result result);
     void tell(Machine::Notices const& notices);
     void tell(Key key, AnnouncementEvent event);
+    void log(InstanceId const& id, AnnouncementEvent event) const;
     void refresh(Key key);
 
     static Machine::Time now() { return std::chrono::steady_clock::now(); }

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "registry/announce/announcer_loop.hpp"
-#include "registry/script_calls.hpp"
 
 namespace rollcall::announce {
 namespace {
@@ -167,17 +166,9 @@ Task<void> AnnouncerLoop::look_before_round() {
     }
     co_await look(leases);
     for (auto const& seen : leases.seen) {
-        if (owners_.compare(seen.key, seen.lease_until)) tell_conflict(seen.key);
+        if (owners_.compare(seen.key, seen.lease_until))
+            tell(seen.key, AnnouncementEvent::conflict);
     }
-}
-
-void AnnouncerLoop::tell_conflict(Key key) {
-    auto const* const entry = find(key);
-    if (!entry) return;
-    auto const& id = entry->record->id;
-    core_->log().write(LogLevel::warning, "announce",
-                       subject("another process renews", id.service, id.id) + ", too");
-    tell(key, AnnouncementEvent::conflict);
 }
 
 }  // namespace rollcall::announce

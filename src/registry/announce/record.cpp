@@ -26,6 +26,7 @@ Result<void> Record::wait_until_released(Deadline deadline, bool briefly) {
     }
     if (released_) return {};
     if (failure_) return *failure_;
+    if (limit_ != Deadline::max()) return Failure{errc::not_connected, "Redis is away"};
     return Failure{errc::timeout, "no answer to the deregistration in time"};
 }
 

@@ -52,7 +52,8 @@ public:
     void note_released();
     /// Why the deregistration did not work; `final` if it will not soon.
     void note_failure(Failure failure, bool final);
-    /// Nobody who is in a hurry waits longer: Redis is away.
+    /// Redis is away: nobody who is in a hurry waits longer than until `moment`. With the latest of
+    /// all moments it is there again.
     void wait_no_longer(Deadline moment);
 
     // On the callback thread.

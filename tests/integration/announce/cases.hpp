@@ -21,9 +21,9 @@ TEST_P(AnnouncerTest, RegistersAtOnceAndDeregistersAtTheEnd) {
         EXPECT_TRUE(stored(me));
         EXPECT_EQ(me.instance().port, 8080);
         EXPECT_FALSE(me.instance().instance_id.empty());
+        EXPECT_THAT(events->list(1), ElementsAre("registered"));
     }
     EXPECT_FALSE(stored(by->port->validated(instance()))) << "its end waits for that";
-    EXPECT_EQ(events->list().front(), "registered");
 }
 
 TEST_P(AnnouncerTest, RedisMayBeDownAtStartAndComeLater) {
@@ -38,7 +38,7 @@ TEST_P(AnnouncerTest, RedisMayBeDownAtStartAndComeLater) {
     EXPECT_TRUE(events->has("registered"));
     EXPECT_TRUE(eventually([&] { return me.registered(); }));
     EXPECT_TRUE(stored(me));
-    EXPECT_THAT(events->list(), ElementsAre("registered"));
+    EXPECT_THAT(events->list(1), ElementsAre("registered"));
 }
 
 TEST_P(AnnouncerTest, RedisRestartedEmptyHasItWithinHalfASecond) {
@@ -50,7 +50,7 @@ TEST_P(AnnouncerTest, RedisRestartedEmptyHasItWithinHalfASecond) {
     auto const took = after_connection(before, [&] { return stored(me); });
     EXPECT_LE(took, 500ms + tolerated_overshoot);
     EXPECT_TRUE(events->has("registered", 2));
-    EXPECT_THAT(events->list(), ElementsAre("registered", "lost", "registered"));
+    EXPECT_THAT(events->list(3), ElementsAre("registered", "lost", "registered"));
 }
 
 TEST_P(AnnouncerTest, RedisRestartedWithItsDataGetsAHeartbeatAndNoMore) {
@@ -71,7 +71,7 @@ TEST_P(AnnouncerTest, RedisRestartedWithItsDataGetsAHeartbeatAndNoMore) {
     EXPECT_LE(took, 500ms + tolerated_overshoot);
     EXPECT_EQ(field(me.instance(), mine), "{\"mine\":\"kept\"}");
     EXPECT_TRUE(me.registered());
-    EXPECT_THAT(events->list(), ElementsAre("registered"));
+    EXPECT_THAT(events->list(1), ElementsAre("registered"));
 }
 
 TEST_P(AnnouncerTest, AFlushIsNoticedAtOnce) {
@@ -110,7 +110,7 @@ TEST_P(AnnouncerTest, ScriptsThatAreGoneHarmNothing) {
         admin().must({"SCRIPT", "FLUSH"});
         EXPECT_TRUE(renewed(me.instance()));
     }
-    EXPECT_THAT(events->list(), ElementsAre("registered"));
+    EXPECT_THAT(events->list(1), ElementsAre("registered"));
 }
 
 TEST_P(AnnouncerTest, WhatAnAdministratorRemovesIsToldAndTakenBack) {
@@ -121,7 +121,7 @@ TEST_P(AnnouncerTest, WhatAnAdministratorRemovesIsToldAndTakenBack) {
     remove(*admins, me.instance());
     EXPECT_TRUE(events->has("registered", 2));
     EXPECT_TRUE(stored(me));
-    EXPECT_THAT(events->list(), ElementsAre("registered", "removed_by_other", "registered"));
+    EXPECT_THAT(events->list(3), ElementsAre("registered", "removed_by_other", "registered"));
 }
 
 TEST_P(AnnouncerTest, WhatAnAdministratorRemovesMayStayOut) {
@@ -138,7 +138,7 @@ TEST_P(AnnouncerTest, WhatAnAdministratorRemovesMayStayOut) {
     EXPECT_FALSE(me.registered());
     me.release();
     EXPECT_TRUE(events->has("released"));
-    EXPECT_THAT(events->list(), ElementsAre("registered", "removed_by_other", "released"));
+    EXPECT_THAT(events->list(3), ElementsAre("registered", "removed_by_other", "released"));
 }
 
 TEST_P(AnnouncerTest, ALateUpdateDoesNotBringBackWhatIsReleased) {
@@ -155,7 +155,7 @@ TEST_P(AnnouncerTest, ALateUpdateDoesNotBringBackWhatIsReleased) {
     ASSERT_TRUE(stored_soon(other.instance()));
     for (int i = 0; i < 3; ++i) EXPECT_TRUE(renewed(other.instance()));
     EXPECT_FALSE(stored(me));
-    EXPECT_THAT(events->list(), ElementsAre("registered", "released"));
+    EXPECT_THAT(events->list(2), ElementsAre("registered", "released"));
 }
 
 TEST_P(AnnouncerTest, WhatIsReleasedWhileRedisIsAwayIsRemovedWhenItIsBack) {
@@ -168,7 +168,7 @@ TEST_P(AnnouncerTest, WhatIsReleasedWhileRedisIsAwayIsRemovedWhenItIsBack) {
     ASSERT_TRUE(eventually([&] { return !is_connected(*by->core); }));
     std::error_code error;
     auto const took = time_of([&] { me.release(error); });
-    EXPECT_TRUE(error);
+    EXPECT_EQ(error, errc::not_connected);
     EXPECT_LE(took, by->core->request_timeout() + tolerated_overshoot);
     auto again = by->announcer->announce(instance(), {});
     again.update_metadata({{"life", "2"}});
@@ -187,8 +187,8 @@ TEST_P(AnnouncerTest, AHeartbeatRightAfterTheRegistrationFindsIt) {
     }));
     EXPECT_TRUE(renewed(all.front().instance()));
     EXPECT_TRUE(renewed(all.back().instance()));
+    EXPECT_EQ(events->list(50).size(), 50u);
     EXPECT_EQ(events->count("registered"), 50u);
-    EXPECT_EQ(events->list().size(), 50u);
 }
 
 TEST_P(AnnouncerTest, ChangesAreWrittenAndNothingElse) {
@@ -233,7 +233,7 @@ TEST_P(AnnouncerTest, ASlowRedisDoesNotPileUpRounds) {
     slow.must({"DEBUG", "SLEEP", "0.4"});
     EXPECT_LE(calls() - before, 6) << "twenty were due";
     EXPECT_TRUE(renewed(me.instance()));
-    EXPECT_THAT(events->list(), ElementsAre("registered"));
+    EXPECT_THAT(events->list(1), ElementsAre("registered"));
 }
 
 TEST_P(AnnouncerTest, AStoppedRedisLosesNothing) {
@@ -244,7 +244,7 @@ TEST_P(AnnouncerTest, AStoppedRedisLosesNothing) {
     EXPECT_TRUE(me.registered()) << "as far as anybody knows";
     server.signal(SIGCONT);
     EXPECT_TRUE(renewed(me.instance()));
-    EXPECT_THAT(events->list(), ElementsAre("registered"));
+    EXPECT_THAT(events->list(1), ElementsAre("registered"));
 }
 
 inline std::size_t threads() {
@@ -306,6 +306,8 @@ TEST_P(AnnouncerTest, BadInputAndASecondOwnerAreRefusedAtOnce) {
     nameless.service_name.clear();
     EXPECT_THAT(refusal([&] { (void)by->announcer->announce(nameless, {}); }),
                 testing::HasSubstr("service"));
+    EXPECT_THAT(refusal([&] { Announcer::create(by->core, by->port, lease); }),
+                testing::HasSubstr("heartbeat"));
     auto me = announced(*by, instance());
     EXPECT_THAT(refusal([&] { (void)by->announcer->announce(instance(), {}); }),
                 testing::HasSubstr("is announced already"));
@@ -379,7 +381,8 @@ TEST_P(AnnouncerTest, APersistentOneIsKeptToo) {
     EXPECT_EQ(admin().must({"PTTL", key}).integer, -1);
     me.release();
     EXPECT_FALSE(stored(me));
-    EXPECT_THAT(events->list().size(), 4u) << "registered, lost, registered, released";
+    EXPECT_TRUE(events->has("released"));
+    EXPECT_THAT(events->list(4), ElementsAre("registered", "lost", "registered", "released"));
 }
 
 TEST_P(AnnouncerTest, WithoutTheRightsForOurOwnKeysItGoesOn) {
@@ -395,6 +398,31 @@ TEST_P(AnnouncerTest, WithoutTheRightsForOurOwnKeysItGoesOn) {
     EXPECT_EQ(log.count("operators cannot drain"), 1u);
 }
 
+TEST_P(AnnouncerTest, TheDocumentedRightsOfAProviderSuffice) {
+    Strings command{"ACL", "SETUSER", "ann", "on", ">pw"};
+    auto const& rights = GetParam().rights;
+    command.insert(command.end(), rights.begin(), rights.end());
+    admin().must(command);
+    auto const by = owner(50ms, "unix://ann:pw@" + server.socket());
+    auto me = announced(*by, instance());
+    for (int i = 0; i < 3; ++i) EXPECT_TRUE(renewed(me.instance())) << "leases are looked at, too";
+    admin().must({"FLUSHALL"});
+    EXPECT_TRUE(events->has("registered", 2));
+    EXPECT_TRUE(renewed(me.instance()));
+    me.update_metadata({{"zone", "b"}});
+    mark(*by, me.instance(), true);
+    EXPECT_TRUE(events->has("drained"));
+    mark(*by, me.instance(), false);
+    EXPECT_TRUE(events->has("restored"));
+    me.set_weight(3);
+    EXPECT_TRUE(eventually([&] { return field(me.instance(), "weight") == "3"; }));
+    me.release();
+    for (auto const& line : log.lines()) {
+        EXPECT_THAT(line, testing::Not(testing::HasSubstr("permission")));
+        EXPECT_THAT(line, testing::Not(testing::HasSubstr("NOPERM")));
+    }
+}
+
 TEST_P(AnnouncerTest, ARefusedRegistrationIsToldAndTriedAgain) {
     auto const by = owner(seldom);
     auto const key = GetParam().hash_key(by->port->validated(instance()));
@@ -404,7 +432,7 @@ TEST_P(AnnouncerTest, ARefusedRegistrationIsToldAndTriedAgain) {
     EXPECT_FALSE(me.registered());
     admin().must({"DEL", key});
     EXPECT_TRUE(eventually([&] { return me.registered(); }, 15s));
-    EXPECT_THAT(events->list(), ElementsAre("refused", "registered"));
+    EXPECT_THAT(events->list(2), ElementsAre("refused", "registered"));
 }
 
 TEST_P(AnnouncerTest, AForkedChildDoesNothing) {
@@ -450,7 +478,7 @@ TEST_P(AnnouncerTest, TwoOwnersOfOneIdHearOfEachOther) {
     auto const theirs = second->announcer->announce(instance(), options);
     EXPECT_TRUE(eventually([&] { return others->count("conflict") > 0; }, 10s));
     EXPECT_TRUE(eventually([&] { return events->count("conflict") > 0; }, 10s));
-    EXPECT_EQ(log.count("another process renews"), 2u) << "one of each";
+    EXPECT_EQ(log.count("another process keeps alive, too,"), 2u) << "one of each";
     for (int i = 0; i < 3; ++i) EXPECT_TRUE(renewed(alone.instance()));
     EXPECT_EQ(others->count("conflict"), 1u);
     EXPECT_EQ(events->count("conflict"), 1u);
@@ -460,7 +488,7 @@ TEST_P(AnnouncerTest, OneOwnerIsNoConflict) {
     auto const by = owner(20ms);
     auto const me = announced(*by, instance());
     for (int i = 0; i < 20; ++i) ASSERT_TRUE(renewed(me.instance()));
-    EXPECT_THAT(events->list(), ElementsAre("registered"));
+    EXPECT_THAT(events->list(1), ElementsAre("registered"));
 }
 
 }  // namespace rollcall::test

@@ -38,6 +38,11 @@ public:
         std::lock_guard const lock{mutex_};
         return list_;
     }
+    /// The same, once there are so many: the hook comes behind what it tells of.
+    Strings list(std::size_t size) const {
+        eventually([&] { return list().size() >= size; });
+        return list();
+    }
     std::size_t count(std::string const& name) const {
         auto const all = list();
         return static_cast<std::size_t>(std::count(all.begin(), all.end(), name));
@@ -71,7 +76,8 @@ struct LayoutNames {
     std::function<ServiceInstance(int port)> instance = {};
     std::function<std::string(ServiceInstance const&)> hash_key = {};
     std::string epoch_key = {};
-    bool disables = false;  ///< What is drained is disabled; else deregistered.
+    std::vector<std::string> rights = {};  ///< Of a provider, as documented.
+    bool disables = false;                 ///< What is drained is disabled; else deregistered.
 
     friend void PrintTo(LayoutNames const& names, std::ostream* out) { *out << names.name; }
 };
