@@ -117,6 +117,7 @@ Task<void> AnnouncerLoop::keep_epoch() {
 Task<void> AnnouncerLoop::find_generation() {
     auto const found = co_await keeper_.assert_epoch(core_->deadline());
     machine_.generation(found ? *found : std::nullopt, now());
+    if (!found) on_doubt();
 }
 
 void AnnouncerLoop::begin(std::vector<Call> calls) {

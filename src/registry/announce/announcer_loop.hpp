@@ -57,8 +57,7 @@ private:
 
     /// A heartbeat for all that are registered, with what is asked beside it.
     struct Round {
-        explicit Round(Deadline end) : deadline(end) {}
-        Deadline deadline;
+        Deadline deadline = {};  // Of the heartbeats.
         Keys keys = {};
         std::vector<InstanceId> ids = {};
         std::vector<bool> persistent = {};  // As they are wanted.

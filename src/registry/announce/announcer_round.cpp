@@ -36,7 +36,7 @@ AnnouncerMachine::Beat beat_of(Liveness liveness, bool wanted_persistent) {
 
 Task<void> AnnouncerLoop::round(Call call) {
     ++begun_rounds_;
-    Round round{core_->deadline()};
+    Round round;
     round.keys = call.keys;
     round.beats.assign(call.keys.size(), Machine::Beat::failed);
     for (auto const key : call.keys) {
@@ -45,9 +45,11 @@ Task<void> AnnouncerLoop::round(Call call) {
         round.persistent.push_back(!machine_.find(key)->ephemeral);
     }
     try {
-        co_await read_marks(machine_.announced(), round.deadline);
         co_await look_before_round();
+        round.deadline = core_->deadline();
         co_await beat(round);
+        co_await find_unlisted(round);
+        co_await read_marks(machine_.announced(), core_->deadline());
         auto const gone = std::count(round.beats.begin(), round.beats.end(), Machine::Beat::gone);
         if (gone > 0) co_await find_generation();
     } catch (std::exception const& error) {
@@ -79,7 +81,6 @@ Task<void> AnnouncerLoop::beat(Round& round) {
         auto const last = std::min(first + LayoutPort::max_batch, round.keys.size());
         co_await beat_some(round, first, last);
     }
-    co_await find_unlisted(round);
 }
 
 Task<void> AnnouncerLoop::beat_some(Round& round, std::size_t first, std::size_t last) {
@@ -130,12 +131,14 @@ struct AnnouncerLoop::Look {
     }
 };
 
+/// In one request's time for all: a heartbeat may wait for it.
 Task<void> AnnouncerLoop::look(Look& look) {
+    auto const deadline = core_->deadline();
     for (auto const& [name, service] : look.services) {
         auto const begun = now();
-        auto const found = co_await port_->live().look(name, service.read, core_->deadline());
+        auto const found = co_await port_->live().look(name, service.read, deadline);
         auto const took = std::chrono::ceil<milliseconds>(now() - begun);
-        if (found.has_error()) continue;
+        if (found.has_error()) co_return;
         for (std::size_t i = 0; i < service.keys.size() && i < found->size(); ++i) {
             auto const& sighting = (*found)[i];
             auto const until = sighting.state.lease_until;
@@ -166,9 +169,10 @@ Task<void> AnnouncerLoop::look_before_round() {
     }
     co_await look(leases);
     for (auto const& seen : leases.seen) {
-        if (owners_.compare(seen.key, seen.lease_until))
-            tell(seen.key, AnnouncementEvent::conflict);
+        if (!owners_.compare(seen.key, seen.lease_until)) continue;
+        tell(seen.key, AnnouncementEvent::conflict);
     }
+    owners_.forget_all();
 }
 
 }  // namespace rollcall::announce

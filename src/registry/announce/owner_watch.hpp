@@ -25,6 +25,7 @@ public:
     bool compare(Key key, Time lease_until);
     /// Its lease was written, or it is gone.
     void forget(Key key) { noted_.erase(key); }
+    void forget_all() { noted_.clear(); }  ///< What was not compared will be renewed now.
     void remove(Key key);
 
     /// Those whose lease is noted.
