@@ -59,8 +59,10 @@ void AnnouncerLoop::add(std::shared_ptr<Record> const& record, ServiceInstance i
     Name const name{record->id.service, record->id.id};
     auto& latest = latest_[name];
     record->key = machine_.add(std::move(instance), record->stay_out, latest);
+    auto& entry = entries_[record->key];
+    entry.record = record;
+    entry.after = latest;
     latest = record->key;
-    entries_[record->key].record = record;
     wake_.notify();
 }
 
@@ -154,7 +156,7 @@ Task<void> AnnouncerLoop::prepare(std::vector<Call> registrations) {
     Keys keys;
     keys.reserve(registrations.size());
     for (auto const& call : registrations) keys.push_back(call.keys.front());
-    co_await read_marks(std::move(keys), core_->deadline());
+    co_await read_marks(std::move(keys));
     for (auto& call : registrations) waiting_.push_back(std::move(call));
     begin_waiting();
 }
@@ -289,7 +291,12 @@ void AnnouncerLoop::tell(Key key, AnnouncementEvent event) {
     if (event != AnnouncementEvent::released) return;
     Name const name{record->id.service, record->id.id};
     if (auto const latest = latest_.find(name); latest != latest_.end() && latest->second == key) {
-        latest_.erase(latest);
+        // One that never began may be gone before the one that it waited for.
+        if (entries_.contains(entry->after)) {
+            latest->second = entry->after;
+        } else {
+            latest_.erase(latest);
+        }
     }
     owners_.remove(key);
     entries_.erase(key);

@@ -53,11 +53,11 @@ private:
     struct Entry {
         std::shared_ptr<Record> record = {};
         std::optional<ServiceInstance> written = {};  // What we last wrote.
+        Key after = 0;                                // The one of this id before it.
     };
 
     /// A heartbeat for all that are registered, with what is asked beside it.
     struct Round {
-        Deadline deadline = {};  // Of the heartbeats.
         Keys keys = {};
         std::vector<InstanceId> ids = {};
         std::vector<bool> persistent = {};  // As they are wanted.
@@ -85,7 +85,7 @@ private:
     Machine::Result failed(Key key, std::string_view what, Failure const& failure);
 
     Task<void> round(Call call);
-    Task<void> read_marks(Keys keys, Deadline deadline);
+    Task<void> read_marks(Keys keys);
     Task<void> beat(Round& round);
     Task<void> beat_some(Round& round, std::size_t first, std::size_t last);
     Task<void> find_unlisted(Round& round);

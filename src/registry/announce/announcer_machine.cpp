@@ -25,6 +25,7 @@ AnnouncerMachine::Key AnnouncerMachine::add(ServiceInstance instance, bool stay_
     entry.instance = std::move(instance);
     entry.stay_out = stay_out;
     entry.after = after;
+    if (entries_.contains(after)) followers_[after] = key;
     ready_.insert(key);
     return key;
 }
@@ -57,9 +58,7 @@ void AnnouncerMachine::erase(Key key, Notices& notices) {
     entries_.erase(key);
     ready_.erase(key);
     notices.push_back({key, AnnouncementEvent::released});
-    for (auto const& [other, entry] : entries_) {
-        if (entry.after == key) ready_.insert(other);
-    }
+    if (auto const node = followers_.extract(key)) ready_.insert(node.mapped());
 }
 
 AnnouncerMachine::Notices AnnouncerMachine::mark(Key key, bool drained, Time now) {

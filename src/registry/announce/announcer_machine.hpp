@@ -152,7 +152,8 @@ private:
     std::minstd_rand random_;
     Entries entries_;
     std::map<std::uint64_t, Flight> flights_;
-    std::set<Key> ready_;  // Those that may want a call of their own.
+    std::set<Key> ready_;           // Those that may want a call of their own.
+    std::map<Key, Key> followers_;  // Who waits for the end of one, by that one.
     bool round_on_its_way_ = false;
     Time round_at_;
     std::chrono::milliseconds round_pause_{0};  // After a round that failed.

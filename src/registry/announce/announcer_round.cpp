@@ -46,10 +46,9 @@ Task<void> AnnouncerLoop::round(Call call) {
     }
     try {
         co_await look_before_round();
-        round.deadline = core_->deadline();
         co_await beat(round);
         co_await find_unlisted(round);
-        co_await read_marks(machine_.announced(), core_->deadline());
+        co_await read_marks(machine_.announced());
         auto const gone = std::count(round.beats.begin(), round.beats.end(), Machine::Beat::gone);
         if (gone > 0) co_await find_generation();
     } catch (std::exception const& error) {
@@ -63,19 +62,27 @@ Task<void> AnnouncerLoop::round(Call call) {
     if (look_at_all || !owners_.suspected().empty()) co_await look_behind_round(look_at_all);
 }
 
-Task<void> AnnouncerLoop::read_marks(Keys keys, Deadline deadline) {
-    std::vector<InstanceId> ids;
-    ids.reserve(keys.size());
-    std::erase_if(keys, [this](Key key) { return !find(key); });
-    for (auto const key : keys) ids.push_back(find(key)->record->id);
-    auto const marked = co_await marks_.read(ids, deadline);
-    if (marked.has_error()) co_return;  // What was known of them holds.
-    for (std::size_t i = 0; i < keys.size(); ++i) {
-        tell(machine_.mark(keys[i], (*marked)[i], now()));
+Task<void> AnnouncerLoop::read_marks(Keys keys) {
+    for (std::size_t first = 0; first < keys.size(); first += LayoutPort::max_batch) {
+        auto const last = std::min(first + LayoutPort::max_batch, keys.size());
+        std::vector<Key> asked;
+        std::vector<InstanceId> ids;
+        for (auto i = first; i < last; ++i) {
+            auto const* const entry = find(keys[i]);
+            if (!entry) continue;
+            asked.push_back(keys[i]);
+            ids.push_back(entry->record->id);
+        }
+        auto const marked = co_await marks_.read(ids, core_->deadline());
+        if (marked.has_error()) co_return;  // What was known of them holds.
+        for (std::size_t i = 0; i < asked.size(); ++i) {
+            tell(machine_.mark(asked[i], (*marked)[i], now()));
+        }
+        wake_.notify();
     }
-    wake_.notify();
 }
 
+/// Each part has its own time: a million take longer than one request may.
 Task<void> AnnouncerLoop::beat(Round& round) {
     for (std::size_t first = 0; first < round.keys.size(); first += LayoutPort::max_batch) {
         auto const last = std::min(first + LayoutPort::max_batch, round.keys.size());
@@ -85,7 +92,7 @@ Task<void> AnnouncerLoop::beat(Round& round) {
 
 Task<void> AnnouncerLoop::beat_some(Round& round, std::size_t first, std::size_t last) {
     auto const ids = std::span<InstanceId const>{round.ids}.subspan(first, last - first);
-    auto const found = co_await port_->heartbeat(ids, round.deadline);
+    auto const found = co_await port_->heartbeat(ids, core_->deadline());
     if (found.has_error()) co_return;
     for (std::size_t i = first; i < last; ++i) {
         round.beats[i] = beat_of((*found)[i - first], round.persistent[i]);
@@ -97,7 +104,7 @@ Task<void> AnnouncerLoop::find_unlisted(Round& round) {
     std::set<std::string> names;
     for (auto const& id : round.ids) names.insert(id.service);
     std::vector<std::string> const services{names.begin(), names.end()};
-    auto const listed = co_await port_->live().listed(services, round.deadline);
+    auto const listed = co_await port_->live().listed(services, core_->deadline());
     if (listed.has_error()) co_return;
     for (std::size_t i = 0; i < services.size(); ++i) {
         if ((*listed)[i]) names.erase(services[i]);

@@ -1,5 +1,6 @@
 #include "integration/announce/cases.hpp"
 #include "integration/announce/drain_cases.hpp"
+#include "integration/announce/end_cases.hpp"
 #include "integration/streaming/fixture.hpp"
 
 namespace rollcall::test {
