@@ -59,7 +59,7 @@ public:
     void set_patience_at_end(std::chrono::milliseconds patience) { patience_at_end_ = patience; }
     /// Whether this is a forked child, where nothing works any more.
     bool closed() const noexcept;
-    bool on_io_thread() const noexcept;
+    bool on_io_thread() const noexcept;  ///< Where nothing may wait for that thread.
 
     /// Runs `make()`, a `Task<Result<T>>`, on the I/O thread and waits for its end. `make` is
     /// called on the I/O thread and may be a lambda with captures, as it is no coroutine itself;

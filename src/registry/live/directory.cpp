@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <random>
 #include <utility>
 #include <vector>
@@ -41,7 +42,7 @@ std::shared_ptr<Directory::Use> Directory::use(std::string const& name) {
     require_open();
     std::lock_guard const lock{mutex_};
     auto& entry = entry_of(name);
-    if (!std::exchange(keeps_house_, true)) {
+    if (options_.unused_for.count() > 0 && !std::exchange(keeps_house_, true)) {
         housekeeping_ = core_->spawn([weak = weak_from_this(), time = options_.unused_for] {
             return keep_house(weak, time);
         });
@@ -67,11 +68,12 @@ bool Directory::keep(std::string const& name) {
 }
 
 void Directory::let_go(std::string const& name) {
+    Entries ending;  // Their work is stopped without the mutex.
     std::lock_guard const lock{mutex_};
     auto const found = entries_.find(name);
     if (found == entries_.end()) return;
     found->second.kept = false;
-    found->second.unused_since = std::chrono::steady_clock::now();
+    now_unused(found, ending);
 }
 
 std::shared_ptr<WatchedService> Directory::find(std::string_view name) const {
@@ -99,10 +101,20 @@ Directory::Entry Directory::watch(std::string const& name) {
 
 void Directory::put_back(std::string const& name) noexcept {
     if (core_->closed()) return;
+    Entries ending;  // Their work is stopped without the mutex.
     std::lock_guard const lock{mutex_};
     auto const found = entries_.find(name);
     if (found == entries_.end() || --found->second.uses > 0) return;
-    found->second.unused_since = std::chrono::steady_clock::now();
+    try {
+        now_unused(found, ending);
+    } catch (...) {  // No memory: it goes with the next that is unused, or with us.
+    }
+}
+
+void Directory::now_unused(Entries::iterator entry, Entries& ending) {
+    auto const now = std::chrono::steady_clock::now();
+    entry->second.unused_since = now;
+    if (options_.unused_for.count() == 0) drop_unused(now, ending);
 }
 
 /// Ends with the directory, at the latest when the pause does.
@@ -117,17 +129,20 @@ Task<void> Directory::keep_house(std::weak_ptr<Directory> weak,
 }
 
 void Directory::drop_unused(std::chrono::steady_clock::time_point now) {
-    std::vector<Entry> ending;  // Their work is stopped without the mutex.
+    Entries ending;  // Their work is stopped without the mutex.
     std::lock_guard const lock{mutex_};
+    drop_unused(now, ending);
+}
+
+void Directory::drop_unused(std::chrono::steady_clock::time_point now, Entries& ending) {
     for (auto at = entries_.begin(); at != entries_.end();) {
-        auto& entry = at->second;
-        if (entry.uses > 0 || entry.kept || now - entry.unused_since < options_.unused_for) {
-            ++at;
-            continue;
+        auto const next = std::next(at);
+        auto const& entry = at->second;
+        if (entry.uses == 0 && !entry.kept && now - entry.unused_since >= options_.unused_for) {
+            index_.remove(*entry.service->cell());
+            ending.insert(entries_.extract(at));
         }
-        index_.remove(*entry.service->cell());
-        ending.push_back(std::move(entry));
-        at = entries_.erase(at);
+        at = next;
     }
 }
 

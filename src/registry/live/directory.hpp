@@ -19,7 +19,7 @@ class Catalogue;
 
 struct DirectoryOptions {
     FeedOptions feed = {};
-    /// How long a service that nobody holds any more is still watched.
+    /// How long a service that nobody holds any more is still watched. 0: not at all.
     std::chrono::milliseconds unused_for{300'000};
 };
 
@@ -89,7 +89,9 @@ private:
     void put_back(std::string const& name) noexcept;
     static Task<void> keep_house(std::weak_ptr<Directory> directory,
                                  std::chrono::milliseconds pause);
+    void now_unused(Entries::iterator entry, Entries& ending);
     void drop_unused(std::chrono::steady_clock::time_point now);
+    void drop_unused(std::chrono::steady_clock::time_point now, Entries& ending);
 
     LiveContextPtr const context_;
     std::shared_ptr<redis::ClientCore> const& core_ = context_->core;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -37,6 +38,8 @@ public:
     struct Message {
         std::string id = {};  ///< Empty: about the service, and nobody can tell what.
         News news = News::changed;
+        /// For the layout's own listeners; null: they are told of no such message.
+        std::shared_ptr<void const> event = {};
     };
     /// What a message on that channel says; none if it concerns another service. Any bytes may be
     /// given.

@@ -89,9 +89,12 @@ Task<void> WatchedService::watch() {
         pass_doubt_on();
         note_state();
         if (auto const read = feed_.next_read(Clock::now())) {
+            heard_.ask(*read);
             auto answered = co_await answer(*read);
+            auto const messages = heard_.end(answered.complete);
             auto const outcome = feed_.answer(std::move(answered), Clock::now());
             apply(outcome);
+            tell_followers(messages, outcome);
             if (!outcome.hollow.empty()) {
                 co_await port_->clean_up(name(), outcome.hollow, core_->deadline());
             }
@@ -196,6 +199,20 @@ void WatchedService::count(FeedOutcome const& outcome, std::size_t before,
     suspects_ += suspects;
 }
 
+/// What answers the first load is told as what is there at the beginning.
+void WatchedService::tell_followers(std::vector<HeardMessage> const& messages,
+                                    FeedOutcome const& outcome) {
+    if (followers_.empty() || !feed_.loaded()) return;
+    auto const now = cell_->snapshot();
+    for (auto& [follower, begun] : followers_) {
+        if (!std::exchange(begun, true)) {
+            follower->begin(now);
+        } else if (!messages.empty() || !outcome.changes.empty()) {
+            follower->settle(messages, outcome.changes, now);
+        }
+    }
+}
+
 void WatchedService::note_state() {
     bool const was_live = live_.exchange(feed_.live(), std::memory_order_relaxed);
     auto at = feed_.confirmed_at();
@@ -236,6 +253,22 @@ void WatchedService::remove_listener(std::shared_ptr<Listener> listener) {
     });
 }
 
+void WatchedService::add_follower(std::shared_ptr<Follower> follower) {
+    asio::post(core_->io(), [self = shared_from_this(), follower = std::move(follower)] {
+        bool const loaded = self->feed_.loaded();
+        if (loaded) follower->begin(self->cell_->snapshot());
+        self->followers_.push_back({follower, loaded});
+    });
+}
+
+void WatchedService::remove_follower(std::shared_ptr<Follower> follower) {
+    asio::post(core_->io(), [self = shared_from_this(), follower = std::move(follower)] {
+        std::erase_if(self->followers_,
+                      [&](Following const& one) { return one.follower == follower; });
+        if (self->followers_.empty()) self->heard_ = {};
+    });
+}
+
 void WatchedService::confirmed(redis::Topic const&) {
     feed_.confirmed(Clock::now());
     wake();
@@ -243,7 +276,7 @@ void WatchedService::confirmed(redis::Topic const&) {
 
 void WatchedService::message(redis::Message const& message) {
     ++context_->tally.messages;
-    auto const said = port_->read_message(name(), message.channel, message.payload);
+    auto said = port_->read_message(name(), message.channel, message.payload);
     if (!said) return;
     if (said->id.empty()) {
         core_->log().write(LogLevel::warning, "undecodable",
@@ -252,6 +285,9 @@ void WatchedService::message(redis::Message const& message) {
         doubtful_ = true;
     } else {
         feed_.message(said->id, said->news, Clock::now());
+        if (said->event && !followers_.empty()) {
+            heard_.add({std::move(said->id), std::move(said->event)}, message.payload.size());
+        }
     }
     wake();
 }

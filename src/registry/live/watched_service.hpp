@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "redis/push_handler.hpp"
+#include "registry/live/follower.hpp"
+#include "registry/live/heard_messages.hpp"
 #include "registry/live/listener.hpp"
 #include "registry/live/live_context.hpp"
 #include "registry/live/service_feed.hpp"
@@ -49,6 +51,8 @@ public:
     /// Told of what is there now, then of every change.
     void add_listener(std::shared_ptr<Listener> listener);
     void remove_listener(std::shared_ptr<Listener> listener);
+    void add_follower(std::shared_ptr<Follower> follower);
+    void remove_follower(std::shared_ptr<Follower> follower);
 
     // What Redis pushes, as of its own subscription or of the catalogue's. On the I/O thread.
     void confirmed(redis::Topic const& topic) override;
@@ -63,12 +67,18 @@ private:
     using Timer = asio::basic_waitable_timer<Clock, asio::wait_traits<Clock>,
                                              asio::io_context::executor_type>;
 
+    struct Following {
+        std::shared_ptr<Follower> follower;
+        bool begun = false;
+    };
+
     Task<void> watch();
     void pass_doubt_on();
     Task<FeedAnswer> answer(FeedRead const& read);
     void apply(FeedOutcome const& outcome);
     void publish(FeedOutcome const& outcome);
     void count(FeedOutcome const& outcome, std::size_t before, std::ptrdiff_t suspects);
+    void tell_followers(std::vector<HeardMessage> const& messages, FeedOutcome const& outcome);
     void note_state();
     void confirm(Clock::time_point at);
     void note_failure(std::optional<Failure> failure);
@@ -87,6 +97,8 @@ private:
     ServiceFeed feed_;
     InstanceTablePtr table_ = InstanceTable::empty_table();
     std::vector<std::shared_ptr<Listener>> listeners_;
+    std::vector<Following> followers_;
+    HeardMessages heard_;  // While there are followers.
     Timer timer_;
     std::ptrdiff_t suspects_ = 0;
     bool doubtful_ = false;  // A message could not be read, and the feed does not know yet.
