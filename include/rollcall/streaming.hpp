@@ -12,6 +12,7 @@
 #include "rollcall/streaming/protocol.hpp"
 #include "rollcall/streaming/registry_admin_service.hpp"
 #include "rollcall/streaming/service_change_event.hpp"
+#include "rollcall/streaming/service_change_listener.hpp"
 #include "rollcall/streaming/service_consumer.hpp"
 #include "rollcall/streaming/service_identity.hpp"
 #include "rollcall/streaming/service_provider.hpp"

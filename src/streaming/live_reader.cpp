@@ -25,6 +25,15 @@ std::optional<std::chrono::system_clock::time_point> moment_of(double millisecon
     return std::chrono::system_clock::time_point{bounded_time(milliseconds)};
 }
 
+// Nobody may register more metadata than half of that.
+constexpr std::size_t longest_description = std::size_t{128} << 10;
+
+/// The others are what readers tell their own listeners.
+bool is_published(ServiceChangeAction action) {
+    return action == ServiceChangeAction::added || action == ServiceChangeAction::updated ||
+           action == ServiceChangeAction::removed;
+}
+
 /// The score tells who has expired, whether or not the Hash is still there.
 void miss_hash(Sighting& sighting) {
     if (sighting.presence == Presence::alive) sighting.presence = Presence::hollow;
@@ -55,14 +64,22 @@ Task<Result<std::vector<std::string>>> LiveReader::services(Deadline deadline) {
     co_return names;
 }
 
-std::optional<LivePort::Message> LiveReader::read_message(std::string_view, std::string_view,
+std::optional<LivePort::Message> LiveReader::read_message(std::string_view service,
+                                                          std::string_view,
                                                           std::string_view payload) const {
     Message message;
-    auto const event = parse_message(payload);
+    auto event = parse_message(payload);
     if (!event) return message;
     // Releases up to 0.2.1 name what they were given, not what they stored.
     message.id = RegistryKeys::sanitize_instance_id(event->instance_id);
     if (event->action == ServiceChangeAction::removed) message.news = News::removed;
+    if (!is_published(event->action)) return message;
+    if (payload.size() > longest_description) event->instance.reset();
+    if (event->instance) {  // Nor what they stored it under.
+        event->instance->service_name = service;
+        event->instance->instance_id = message.id;
+    }
+    message.event = std::make_shared<ServiceChangeEvent const>(*std::move(event));
     return message;
 }
 

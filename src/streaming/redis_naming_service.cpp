@@ -137,6 +137,16 @@ Instances RedisNamingService::healthy_instances_by_filters(std::string_view serv
     return impl_->consumer.healthy_instances_by_filters(service_name, metadata, metrics, error);
 }
 
+void RedisNamingService::subscribe(std::string_view service_name,
+                                   std::shared_ptr<ServiceChangeListener> listener) {
+    impl_->consumer.subscribe(service_name, std::move(listener));
+}
+
+void RedisNamingService::unsubscribe(std::string_view service_name,
+                                     std::shared_ptr<ServiceChangeListener> const& listener) {
+    impl_->consumer.unsubscribe(service_name, listener);
+}
+
 std::vector<std::string> RedisNamingService::list_services() {
     return impl_->consumer.list_services();
 }

@@ -5,6 +5,7 @@
 #include "registry/outcome.hpp"
 #include "streaming/instance_reader.hpp"
 #include "streaming/registry_lua_script_executor.hpp"
+#include "streaming/service_subscriptions.hpp"
 
 #include "rollcall/streaming/registry_admin_service.hpp"
 #include "rollcall/streaming/service_consumer.hpp"
@@ -24,7 +25,8 @@ struct RedisServiceConsumer::Impl {
         : core(client.core()),
           config(checked(given)),
           scripts(core, RegistryKeys{config.key_prefix}, config.heartbeat_timeout),
-          reader(scripts) {
+          reader(scripts),
+          subscriptions(core, config) {
         if (config.enable_admin_service) admin.emplace(client, config);
     }
 
@@ -44,6 +46,7 @@ struct RedisServiceConsumer::Impl {
     InstanceReader reader;  // On the I/O thread only.
     std::optional<RegistryAdminService> admin;
     std::atomic<bool> running = false;
+    ServiceSubscriptions subscriptions;
 };
 
 Result<Instances> RedisServiceConsumer::Impl::find(std::string_view service_name, Which which,
@@ -74,7 +77,7 @@ Result<std::vector<std::string>> RedisServiceConsumer::Impl::services() {
 RedisServiceConsumer::RedisServiceConsumer(Client const& client, ServiceConsumerConfig config)
     : impl_(std::make_shared<Impl>(client, config)) {}
 
-RedisServiceConsumer::~RedisServiceConsumer() = default;
+RedisServiceConsumer::~RedisServiceConsumer() { impl_->subscriptions.close(); }
 
 Instances RedisServiceConsumer::all_instances(std::string_view service_name) {
     return outcome(impl_->find(service_name, Impl::Which::all, {}, {}));
@@ -151,8 +154,28 @@ std::vector<std::string> RedisServiceConsumer::list_services(std::error_code& er
     return outcome(impl_->services(), error);
 }
 
-void RedisServiceConsumer::start() { impl_->running = true; }
-void RedisServiceConsumer::stop() { impl_->running = false; }
+void RedisServiceConsumer::subscribe(std::string_view service_name,
+                                     std::shared_ptr<ServiceChangeListener> listener) {
+    impl_->require_running();
+    if (!listener) throw std::invalid_argument{"subscribe: no listener"};
+    impl_->subscriptions.add(RegistryKeys::validate_and_sanitize_service_name(service_name),
+                             std::move(listener));
+}
+
+void RedisServiceConsumer::unsubscribe(std::string_view service_name,
+                                       std::shared_ptr<ServiceChangeListener> const& listener) {
+    impl_->subscriptions.remove(RegistryKeys::sanitize_service_name(service_name), listener.get());
+}
+
+void RedisServiceConsumer::start() {
+    impl_->subscriptions.open();
+    impl_->running = true;
+}
+
+void RedisServiceConsumer::stop() {
+    impl_->running = false;
+    impl_->subscriptions.close();
+}
 bool RedisServiceConsumer::is_running() const noexcept { return impl_->running; }
 
 RegistryAdminService* RedisServiceConsumer::admin() noexcept {

@@ -88,6 +88,11 @@ public:
     Instances healthy_instances_by_metadata(std::string_view service_name, Filters const& metadata,
                                             std::error_code& error) override;
 
+    void subscribe(std::string_view service_name,
+                   std::shared_ptr<ServiceChangeListener> listener) override;
+    void unsubscribe(std::string_view service_name,
+                     std::shared_ptr<ServiceChangeListener> const& listener) override;
+
     Instances instances_by_filters(std::string_view service_name, Filters const& metadata,
                                    Filters const& metrics);
     Instances instances_by_filters(std::string_view service_name, Filters const& metadata,

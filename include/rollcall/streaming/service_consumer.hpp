@@ -10,6 +10,7 @@
 #include "rollcall/instance.hpp"
 #include "rollcall/streaming/config.hpp"
 #include "rollcall/streaming/filter_builder.hpp"
+#include "rollcall/streaming/service_change_listener.hpp"
 
 #pragma GCC visibility push(default)
 
@@ -52,16 +53,28 @@ public:
                                                     Filters const& metadata,
                                                     std::error_code& error) = 0;
 
+    /// Tells `listener` of the changes of a service, which need not exist yet; see
+    /// `ServiceChangeListener`. Subscribing it again changes nothing. Kept alive while subscribed.
+    virtual void subscribe(std::string_view service_name,
+                           std::shared_ptr<ServiceChangeListener> listener) = 0;
+    /// Once it has returned, `listener` is not called for this service again, and does not run;
+    /// inside a call of any listener and on the I/O thread it returns at once, and what runs is the
+    /// last. Of what is not subscribed: nothing. Never fails.
+    virtual void unsubscribe(std::string_view service_name,
+                             std::shared_ptr<ServiceChangeListener> const& listener) = 0;
+
     virtual void start() = 0;
-    virtual void stop() = 0;
+    virtual void stop() = 0;  ///< Ends all subscriptions, as `unsubscribe` does.
     virtual bool is_running() const noexcept = 0;
 };
 
 /// The consumer of the design, on Redis.
 ///
 /// Cost: a list is two round trips, the ids and then all Hashes in pipelined chunks; with filters
-/// the first is a script that reads every active instance of the service.
-/// Errors: `std::logic_error` while not running.
+/// the first is a script that reads every active instance of the service. A service with
+/// subscriptions is watched, once for all of them: read when the first begins and when messages may
+/// have been missed, else only the instances that change; lists are read from Redis all the same.
+/// Errors: `std::logic_error` while not running, save of `unsubscribe`.
 /// Thread safety: all members, from any thread.
 class RedisServiceConsumer final : public ServiceConsumer {
 public:
@@ -83,6 +96,17 @@ public:
                                             Filters const& metadata) override;
     Instances healthy_instances_by_metadata(std::string_view service_name, Filters const& metadata,
                                             std::error_code& error) override;
+    /// Returns when messages arrive and the first calls are under way, at the latest after the
+    /// client's request timeout: then they follow when Redis answers, which is no error; on the I/O
+    /// thread at once.
+    ///
+    /// Errors: `std::invalid_argument` for a name that cannot be stored and for no listener;
+    /// `errc::closed` in a forked child.
+    void subscribe(std::string_view service_name,
+                   std::shared_ptr<ServiceChangeListener> listener) override;
+    void unsubscribe(std::string_view service_name,
+                     std::shared_ptr<ServiceChangeListener> const& listener) override;
+
     void start() override;
     void stop() override;
     bool is_running() const noexcept override;
