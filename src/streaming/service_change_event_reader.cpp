@@ -67,7 +67,7 @@ ServiceInstance instance_of(json::object const& object) {
     if (auto scheme = text_of(object, "protocol"); !scheme.empty()) {
         instance.scheme = std::move(scheme);
     }
-    instance.weight = object.contains("weight") ? int_of(object, "weight") : instance.weight;
+    instance.weight = int_of(object, "weight");
     instance.enabled = flag_of(object, "enabled");
     instance.healthy = flag_of(object, "healthy");
     if (auto const* const metadata = object.if_contains("metadata")) {

@@ -74,6 +74,7 @@ TEST(ServiceChangeEvent, IsReadAsPeersMayWriteIt) {
         if (!expected) continue;
         EXPECT_EQ(read->instance->host, text(*expected, "host"));
         EXPECT_EQ(read->instance->port, expected->at("port").as_int64());
+        EXPECT_EQ(read->instance->weight, expected->at("weight").as_int64());
         EXPECT_EQ(read->instance->enabled, expected->at("enabled").as_bool());
         EXPECT_EQ(read->instance->metadata, test::metadata(expected->at("metadata").as_object()));
     }
