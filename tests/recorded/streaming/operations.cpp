@@ -9,6 +9,7 @@
 #include "redis/client_core.hpp"
 #include "streaming/event_text.hpp"
 #include "streaming/registry_lua_script_executor.hpp"
+#include "support/heard_changes.hpp"
 
 #include "rollcall/streaming/instance_entry_codec.hpp"
 
@@ -21,6 +22,9 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr milliseconds patience = seconds{10};
+constexpr std::string_view ms_mark = "{{ms}}";
+constexpr std::string_view message_behind =
+    R"({"action":"REMOVED","instanceId":"behind","instance":{"host":"h","port":1}})";
 
 std::string text(HeartbeatResult result) {
     switch (result) {
@@ -289,6 +293,107 @@ private:
             consumer_.healthy_instances_by_filters(service, filters.metadata, filters.metrics))};
     }
 
+    /// As `[orders added o-1 http://… all=[o-1, o-2], …]`.
+    static std::string notation_of(std::vector<HeardChange> const& changes) {
+        std::vector<std::string> parts;
+        for (auto const& change : changes) {
+            auto part = change.service + ' ' + std::string{value(change.action)} + ' ';
+            part += change.instance ? in_one_word(*change.instance) : "null";
+            parts.push_back(part + " all=" + in_brackets(change.all));
+        }
+        return in_brackets(parts);
+    }
+
+    static std::string in_one_word(ServiceInstance const& instance) {
+        auto const bracketed = notation({instance});
+        return bracketed.substr(1, bracketed.size() - 2);
+    }
+
+    /// What the listener was told, that many calls at least unless they do not come.
+    std::vector<HeardChange> heard(std::size_t count) {
+        eventually([&] { return heard_.size() >= count; }, patience);
+        return heard_.take();
+    }
+
+    /// What the listener is told first; nothing if it is subscribed already.
+    std::vector<HeardChange> be_subscribed(golden::LiveKeys const& state) {
+        if (std::exchange(subscribed_, true)) return {};
+        consumer_.subscribe("orders", heard_.listener());
+        std::size_t healthy = 0;
+        for (auto const& [key, live] : state) {
+            auto const field = live.fields.find("healthy");
+            bool const is_orders = key.find(":orders:instance:") != std::string::npos;
+            if (is_orders && field != live.fields.end() && field->second == "true") ++healthy;
+        }
+        return heard(healthy);
+    }
+
+    /// The call, and what the listener was told because of it.
+    template <class Call>
+    Outcome heard_from(golden::LiveKeys const& state, std::size_t count, Call call) {
+        be_subscribed(state);
+        auto outcome = call();
+        outcome.text += notation_of(heard(count));
+        return outcome;
+    }
+
+    Outcome publish(golden::Step const& step) {
+        for (auto const& [channel, recorded] : step.messages) {
+            auto payload = recorded;
+            auto const now = std::to_string(golden::redis_time(redis_));
+            for (auto at = payload.find(ms_mark); at != std::string::npos;
+                 at = payload.find(ms_mark, at)) {
+                payload.replace(at, ms_mark.size(), now);
+            }
+            redis_.must({"PUBLISH", channel, payload});
+        }
+        return {};
+    }
+
+    /// That nothing is told of it shows when a message behind it is.
+    Outcome ignored_payload(golden::Step const& step, golden::LiveKeys const& state) {
+        be_subscribed(state);
+        publish(step);
+        redis_.must({"PUBLISH", step.messages.at(0).channel, std::string{message_behind}});
+        auto const told = [&] {
+            auto const changes = heard_.all();
+            return !changes.empty() && changes.back().instance &&
+                   changes.back().instance->instance_id == "behind";
+        };
+        if (!eventually(told, patience)) return {"the message behind it was not told"};
+        auto changes = heard_.take();
+        changes.pop_back();
+        return {notation_of(changes)};
+    }
+
+    Outcome unsubscribe(golden::LiveKeys const& state) {
+        be_subscribed(state);
+        consumer_.unsubscribe("orders", heard_.listener());
+        subscribed_ = false;
+        auto const channel = std::string{golden::recorded_prefix} + ":services:orders:changes";
+        bool const ended = eventually(
+            [&] { return redis_.must({"PUBSUB", "NUMSUB", channel}).elements.at(1).integer == 0; },
+            patience);
+        return {ended ? "" : "still subscribed"};
+    }
+
+    Outcome listen(golden::Step const& step, golden::StepPlan const& how,
+                   golden::LiveKeys const& state) {
+        auto const& name = how.play;
+        auto const inputs = [&] { return recorded_inputs(step, how, state); };
+        if (name == "subscribe") return {notation_of(be_subscribed(state))};
+        if (name == "unsubscribe") return unsubscribe(state);
+        if (name == "heard_register") {
+            return heard_from(state, 1, [&] { return register_all(inputs(), provider_); });
+        }
+        if (name == "heard_deregister") {
+            return heard_from(state, 1, [&] { return deregister_all(inputs(), provider_); });
+        }
+        if (name == "payload") return heard_from(state, 1, [&] { return publish(step); });
+        if (name == "payload_ignored") return ignored_payload(step, state);
+        throw std::logic_error{"unknown operation " + name};
+    }
+
     Outcome do_play(golden::Step const& step, golden::StepPlan const& how,
                     golden::LiveKeys const& state) {
         auto const& name = how.play;
@@ -313,7 +418,7 @@ private:
         if (name == "admin_details") return admin_details(step);
         if (name == "admin_metrics") return admin_metrics(step);
         if (name == "admin_health") return admin_health();
-        throw std::logic_error{"unknown operation " + name};
+        return listen(step, how, state);
     }
 
     golden::FilePlan const& plan_;
@@ -322,6 +427,8 @@ private:
     RedisServiceConsumer consumer_;
     RedisNamingService naming_;
     RedisClient redis_;
+    HeardChanges heard_;
+    bool subscribed_ = false;
 };
 
 }  // namespace
