@@ -1,6 +1,7 @@
 #include "rollcall/cosky/discovery_key_generator.hpp"
 
 #include "core/text.hpp"
+#include "registry/key_scan.hpp"
 
 #include "rollcall/cosky/namespaced.hpp"
 
@@ -29,6 +30,15 @@ std::string DiscoveryKeyGenerator::instance_key_prefix(std::string_view ns) {
 
 std::string DiscoveryKeyGenerator::instance_key(std::string_view ns, std::string_view instance_id) {
     return joined({ns, instance_infix, instance_id});
+}
+
+std::string DiscoveryKeyGenerator::instance_key_pattern(std::string_view ns) {
+    return escaped_for_match(instance_key_prefix(ns)) + '*';
+}
+
+std::string DiscoveryKeyGenerator::instance_key_pattern(std::string_view ns,
+                                                        std::string_view service) {
+    return escaped_for_match(joined({ns, instance_infix, service, "@"})) + '*';
 }
 
 std::string DiscoveryKeyGenerator::topology_idx_key(std::string_view ns) {

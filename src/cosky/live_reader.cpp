@@ -5,14 +5,13 @@
 #include <memory>
 #include <utility>
 
-#include "core/protocol_table.hpp"
 #include "core/text.hpp"
 #include "redis/request.hpp"
 #include "registry/exchange.hpp"
-#include "registry/key_scan.hpp"
 #include "registry/replies.hpp"
 
 #include "rollcall/cosky/discovery_key_generator.hpp"
+#include "rollcall/cosky/instance_changed_event.hpp"
 #include "rollcall/cosky/service_instance_codec.hpp"
 
 namespace rollcall::cosky {
@@ -25,31 +24,28 @@ using std::chrono::steady_clock;
 // A TTL beyond this would overflow the clock: ten years are as good as for ever.
 constexpr milliseconds longest = std::chrono::hours{24 * 3'650};
 
-std::optional<News> news_of(std::string_view payload) {
-    constexpr std::array<std::pair<std::string_view, News>, 5> table{{
-        {"register", News::changed},
-        {"set_metadata", News::changed},
-        {"renew", News::renewed},
-        {"deregister", News::deregistered},
-        {"expired", News::expired},
-    }};
-    for (auto const& [name, news] : table) {
-        if (equal_ignoring_case(name, payload)) return news;
+/// Of an unknown payload only the id counts: the instance is read again.
+News news_of(std::string_view payload) {
+    switch (parse_instance_event(payload).value_or(InstanceEvent::registered)) {
+        case InstanceEvent::renewed:
+            return News::renewed;
+        case InstanceEvent::deregistered:
+            return News::deregistered;
+        case InstanceEvent::expired:
+            return News::expired;
+        default:
+            return News::changed;
     }
-    return std::nullopt;
 }
 
 }  // namespace
 
 LivePort::Channel LiveReader::channel_of(std::string_view service) const {
-    return {
-        escaped_for_match(DiscoveryKeyGenerator::instance_key(ns_, std::string{service} + '@')) +
-            '*',
-        true};
+    return {DiscoveryKeyGenerator::instance_key_pattern(ns_, service), true};
 }
 
 LivePort::Channel LiveReader::channel_of_all() const {
-    return {escaped_for_match(DiscoveryKeyGenerator::instance_key(ns_, "")) + '*', true};
+    return {DiscoveryKeyGenerator::instance_key_pattern(ns_), true};
 }
 
 std::optional<std::string> LiveReader::service_of(std::string_view channel) const {
@@ -73,8 +69,7 @@ std::optional<LivePort::Message> LiveReader::read_message(std::string_view servi
     if (!id) return std::nullopt;
     // The pattern of `a` also matches the ids of a service that is called `a@b`.
     if (!id->starts_with(service) || id->rfind('@') != service.size()) return std::nullopt;
-    // Of an unknown payload only the id counts: the instance is read again.
-    return Message{*id, news_of(payload).value_or(News::changed)};
+    return Message{*id, news_of(payload)};
 }
 
 Task<Result<std::vector<Sighting>>> LiveReader::look(std::string const& service,

@@ -20,11 +20,7 @@ namespace {
 constexpr std::string_view no_service = "_Client_";
 
 TopologyOptions checked(TopologyOptions options) {
-    if (options.consumer.empty()) {
-        options.consumer = no_service;
-    } else {
-        validate_service(options.consumer);
-    }
+    if (!options.consumer.empty()) validate_service(options.consumer);
     if (options.expire_after && *options.expire_after < std::chrono::seconds{1}) {
         refuse("expire_after", options.expire_after->count(), "must be at least 1 s");
     }
@@ -41,6 +37,7 @@ struct RedisServiceTopology::Impl {
           context(std::move(own)),
           options(checked(given)) {}
 
+    std::string consumer() const;
     Result<bool> add(std::string_view ns, std::string_view service) const;
     Result<Topology> read(std::string_view ns) const;
     Task<Result<Topology>> read_all(std::string ns, Deadline deadline) const;
@@ -51,15 +48,22 @@ struct RedisServiceTopology::Impl {
     TopologyOptions options;
 };
 
+std::string RedisServiceTopology::Impl::consumer() const {
+    if (!options.consumer.empty()) return options.consumer;
+    auto const instance = options.instance.current();
+    return instance ? instance->service_name : std::string{no_service};
+}
+
 Result<bool> RedisServiceTopology::Impl::add(std::string_view ns, std::string_view service) const {
     validate_namespace(ns);
     validate_stored_name("service name", service);
     auto const own = context.current();
     std::string producer{service};
     if (ns != own) producer = std::string{ns} + "." + producer;
-    if (producer == options.consumer) return false;
+    auto const consuming = consumer();
+    if (producer == consuming) return false;
     auto const done = core->run([&] {
-        return scripts.service_topology_add(own, options.consumer, producer, options.expire_after,
+        return scripts.service_topology_add(own, consuming, producer, options.expire_after,
                                             core->deadline());
     });
     if (done.has_error()) return done.error();

@@ -17,6 +17,10 @@ struct DiscoveryKeyGenerator {
     static std::string instance_idx_key(std::string_view ns, std::string_view service);
     static std::string instance_key_prefix(std::string_view ns);  ///< `ns:svc_itc:`.
     static std::string instance_key(std::string_view ns, std::string_view instance_id);  ///< Hash.
+    /// Pattern of the keys of all instances, or of those of one service; also matches some of
+    /// services whose names begin with `service@`.
+    static std::string instance_key_pattern(std::string_view ns);
+    static std::string instance_key_pattern(std::string_view ns, std::string_view service);
     static std::string topology_idx_key(std::string_view ns);  ///< Hash: `ns:topology_idx`.
     static std::string topology_key(std::string_view ns, std::string_view consumer);  ///< Hash.
     static std::string namespace_idx_key();  ///< Set: `cosky-{system}:ns_idx`.

@@ -11,6 +11,7 @@
 
 #include "rollcall/client.hpp"
 #include "rollcall/cosky/namespaced.hpp"
+#include "rollcall/cosky/service_instance_context.hpp"
 
 #pragma GCC visibility push(default)
 
@@ -20,11 +21,13 @@ namespace rollcall::cosky {
 using Topology = std::map<std::string, std::set<std::string>>;
 
 struct TopologyOptions {
-    /// The service that this process is an instance of; empty: `_Client_`.
+    /// The service that this process is an instance of; empty: that of `instance`.
     std::string consumer = {};
     /// Edges of this consumer that were not added again for so long are removed at its next one.
     /// None, as in the design: they stay, with the time of their first mention.
     std::optional<std::chrono::seconds> expire_after = {};
+    /// While there is none, edges are those of `_Client_`.
+    ServiceInstanceContext instance = {};
 };
 
 /// Records which services use which. Source: spec 10.
