@@ -3,13 +3,17 @@
 #include <charconv>
 #include <cstddef>
 #include <iterator>
+#include <map>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <utility>
 
+#include "core/text.hpp"
 #include "cosky/discovery_redis_scripts.hpp"
 #include "cosky/instance_reader.hpp"
 #include "cosky/roll.hpp"
+#include "cosky/statistic_feed.hpp"
 #include "redis/request.hpp"
 #include "registry/outcome.hpp"
 
@@ -41,11 +45,22 @@ std::optional<std::int32_t> count_of(std::string_view text) {
     return count;
 }
 
+StatisticOptions const& checked(StatisticOptions const& options) {
+    if (options.pause < std::chrono::milliseconds{1} || options.pause > std::chrono::hours{1}) {
+        refuse("pause", options.pause.count(), "must be 1 ms to one hour");
+    }
+    return options;
+}
+
 }  // namespace
 
 struct RedisServiceStatistic::Impl {
-    explicit Impl(std::shared_ptr<redis::ClientCore> client)
-        : core(std::move(client)), scripts(core), reader(scripts) {}
+    Impl(std::shared_ptr<redis::ClientCore> client, StatisticOptions const& given)
+        : core(std::move(client)), options(checked(given)), scripts(core), reader(scripts) {}
+
+    void start(std::string_view ns);
+    void stop(std::string_view ns) noexcept;
+    void stop() noexcept;
 
     Result<bool> count(std::string_view ns, std::optional<std::string> const& service) const;
     Result<std::vector<ServiceStat>> stats(std::string_view ns) const;
@@ -53,10 +68,53 @@ struct RedisServiceStatistic::Impl {
     Task<Result<std::int64_t>> count_all(std::string ns, Deadline deadline);
     Result<std::int64_t> services(std::string_view ns) const;
 
+    using Feeds = std::map<std::string, std::shared_ptr<StatisticFeed>, std::less<>>;
+
     std::shared_ptr<redis::ClientCore> core;
+    StatisticOptions options;
     DiscoveryRedisScripts scripts;
     InstanceReader reader;  // On the I/O thread only.
+
+    std::mutex mutex;  // Guards what is below.
+    Feeds feeds;
 };
+
+void RedisServiceStatistic::Impl::start(std::string_view ns) {
+    validate_namespace(ns);
+    if (core->closed()) throw Error{errc::closed, "this process was forked from the client's"};
+    std::lock_guard const lock{mutex};
+    if (feeds.contains(ns)) return;
+    std::string const space{ns};
+    auto const feed = std::make_shared<StatisticFeed>(core, space, options.pause);
+    auto const at = feeds.emplace(space, feed).first;
+    auto const started = feed->start();
+    if (started.has_error()) {
+        feeds.erase(at);
+        feed->stop();
+        started.value();
+    }
+}
+
+void RedisServiceStatistic::Impl::stop(std::string_view ns) noexcept {
+    if (core->closed()) return;
+    Feeds::node_type ended;
+    {
+        std::lock_guard const lock{mutex};
+        auto const found = feeds.find(ns);
+        if (found != feeds.end()) ended = feeds.extract(found);
+    }
+    if (!ended.empty()) ended.mapped()->stop();
+}
+
+void RedisServiceStatistic::Impl::stop() noexcept {
+    if (core->closed()) return;
+    Feeds ended;
+    {
+        std::lock_guard const lock{mutex};
+        ended.swap(feeds);
+    }
+    for (auto const& [ns, feed] : ended) feed->stop();
+}
 
 Result<bool> RedisServiceStatistic::Impl::count(std::string_view ns,
                                                 std::optional<std::string> const& service) const {
@@ -131,10 +189,14 @@ Result<std::int64_t> RedisServiceStatistic::Impl::services(std::string_view ns) 
     return (*response)[0].integer();
 }
 
-RedisServiceStatistic::RedisServiceStatistic(Client const& client)
-    : impl_(std::make_shared<Impl>(client.core())) {}
+RedisServiceStatistic::RedisServiceStatistic(Client const& client, StatisticOptions options)
+    : impl_(std::make_shared<Impl>(client.core(), options)) {}
 
-RedisServiceStatistic::~RedisServiceStatistic() = default;
+RedisServiceStatistic::~RedisServiceStatistic() { impl_->stop(); }
+
+void RedisServiceStatistic::start(std::string_view ns) { impl_->start(ns); }
+void RedisServiceStatistic::stop(std::string_view ns) noexcept { impl_->stop(ns); }
+void RedisServiceStatistic::stop() noexcept { impl_->stop(); }
 
 void RedisServiceStatistic::stat_service(std::string_view ns) {
     (void)outcome(impl_->count(ns, std::nullopt));

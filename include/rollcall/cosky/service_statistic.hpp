@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -52,12 +53,38 @@ public:
     virtual std::int64_t count_service(std::string_view ns, std::error_code& error) = 0;
 };
 
+struct StatisticOptions {
+    /// Between two counts of one service, and from an event to the count: what happens meanwhile is
+    /// counted together. 1 ms to one hour.
+    std::chrono::milliseconds pause{200};
+};
+
+/// Counts also by itself where it was started: what an event concerns, and everything when events
+/// may have been missed.
+///
 /// Cost: one script call or command each; `instance_count` three round trips for each 1,024
-/// services, one more after something expired. Thread safety: all members, from any thread.
+/// services, one more after something expired. A count that is caused by an event: one script call.
+/// Thread safety: all members, from any thread.
 class RedisServiceStatistic final : public ServiceStatistic {
 public:
-    explicit RedisServiceStatistic(Client const& client);
+    /// Errors: `std::invalid_argument` for bad options.
+    explicit RedisServiceStatistic(Client const& client, StatisticOptions options = {});
+    /// Stops.
     ~RedisServiceStatistic() override;
+    RedisServiceStatistic(RedisServiceStatistic const&) = delete;
+    RedisServiceStatistic& operator=(RedisServiceStatistic const&) = delete;
+
+    /// Listens to the instances of the namespace from now on, also while Redis cannot be reached.
+    /// Renewals count nothing. A count that fails is logged and tried again. Idempotent.
+    ///
+    /// Differs from the design, where the first `stat_service` of a namespace begins to listen, for
+    /// ever (spec 14.2, number 53).
+    /// Errors: `errc::closed`, `errc::overloaded`; `std::invalid_argument`.
+    void start(std::string_view ns);
+    /// When it returns, nothing is counted by itself any more: in one namespace, or in all.
+    /// Idempotent.
+    void stop(std::string_view ns) noexcept;
+    void stop() noexcept;
 
     void stat_service(std::string_view ns) override;
     void stat_service(std::string_view ns, std::error_code& error) override;
