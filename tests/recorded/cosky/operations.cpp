@@ -1,12 +1,15 @@
 #include "recorded/operations.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <map>
+#include <memory>
 #include <stdexcept>
 
 #include "cosky/discovery_redis_scripts.hpp"
 #include "cosky/expiry_sweep.hpp"
 #include "cosky/instance_reader.hpp"
+#include "recorded/cosky/hearing.hpp"
 #include "recorded/cosky/inputs.hpp"
 #include "redis/client_core.hpp"
 
@@ -14,6 +17,7 @@ namespace rollcall::cosky::test {
 
 namespace {
 
+using rollcall::test::eventually;
 using rollcall::test::Operations;
 using rollcall::test::RedisClient;
 using rollcall::test::RedisServer;
@@ -58,7 +62,8 @@ public:
           discovery_(client_),
           statistic_(client_),
           // The recorded program never set its namespace and had no instance of its own.
-          topology_(client_, NamespacedContext{"cosky"}),
+          topology_(std::make_shared<RedisServiceTopology>(client_, NamespacedContext{"cosky"})),
+          hearing_(client_, topology_),
           namespaces_(client_),
           redis_(server) {}
 
@@ -126,6 +131,16 @@ private:
             {"count_service", &Self::count_service},
             {"topology_add", &Self::topology_add},
             {"topology_get", &Self::topology_get},
+            {"listen", &Self::listen},
+            {"listen_and_read", &Self::listen_and_read},
+            {"listen_and_read_services", &Self::listen_and_read_services},
+            {"hear_register", &Self::hear_register},
+            {"hear_set_metadata", &Self::hear_set_metadata},
+            {"hear_renew", &Self::hear_renew},
+            {"hear_deregister", &Self::hear_deregister},
+            {"hear_set_service", &Self::hear_set_service},
+            {"hear_odd_payload", &Self::hear_odd_payload},
+            {"register_counted", &Self::register_counted},
         };
         return all;
     }
@@ -252,24 +267,99 @@ private:
     }
 
     std::string topology_add(Call const&) {
-        topology_.add_topology(recorded_ns, "order");
+        topology_->add_topology(recorded_ns, "order");
         return {};
     }
 
     std::string topology_get(Call const&) {
         std::string out;
-        for (auto const& [consumer, producers] : topology_.topology(recorded_ns)) {
+        for (auto const& [consumer, producers] : topology_->topology(recorded_ns)) {
             out += (out.empty() ? "" : ", ") + consumer + '=' +
                    in_brackets({producers.begin(), producers.end()});
         }
         return '{' + out + '}';
     }
 
+    std::string listen(Call const&) {
+        return hearing_.listen_to(listened) ? "" : "no confirmation";
+    }
+
+    /// In the order that a reader who must miss nothing keeps.
+    std::string listen_and_read(Call const& call) {
+        auto const wrong = listen(call);
+        return wrong.empty() ? notation(discovery_.instances(recorded_ns, listened)) : wrong;
+    }
+
+    std::string listen_and_read_services(Call const& call) {
+        return hearing_.listen_to_services() ? services(call) : "no confirmation";
+    }
+
+    /// What `act` is told, if a listener hears of it, too.
+    template <class Act>
+    std::string hear(std::string const& event, Act act) {
+        if (!hearing_.listen_to(listened)) return "no confirmation";
+        auto const told = act();
+        return hearing_.has(event) ? told : "not heard of: " + event;
+    }
+
+    std::string hear_register(Call const& call) {
+        return hear("register " + call.input().instance_id,
+                    [&] { return register_instance(call); });
+    }
+
+    std::string hear_set_metadata(Call const& call) {
+        return hear("set_metadata " + call.names().second, [&] { return set_metadata_pair(call); });
+    }
+
+    std::string hear_renew(Call const& call) {
+        auto const id = call.names().second;
+        // So that it is published, as in the recording.
+        redis_.must({"HSET", DiscoveryKeyGenerator::instance_key(recorded_ns, id),
+                     "__last_renew_pub_ttl_at", "1000000000"});
+        return hear("renew " + id, [&] { return renew(call); });
+    }
+
+    std::string hear_deregister(Call const& call) {
+        return hear("deregister " + call.names().second, [&] { return deregister_by_ids(call); });
+    }
+
+    std::string hear_set_service(Call const& call) {
+        if (!hearing_.listen_to_services()) return "no confirmation";
+        auto const told = set_service(call);
+        return hearing_.has("changed services") ? told : "not heard of";
+    }
+
+    std::string hear_odd_payload(Call const& call) {
+        if (!hearing_.listen_to(listened)) return "no confirmation";
+        auto const& message = call.step.messages.at(0);
+        redis_.must({"PUBLISH", message.channel, message.payload});
+        return hearing_.has_skipped() ? "" : "not skipped";
+    }
+
+    /// Counted by nobody but the statistic that hears of it.
+    std::string register_counted(Call const& call) {
+        statistic_.start(recorded_ns);
+        auto const patterns = [&] { return redis_.must({"PUBSUB", "NUMPAT"}).integer; };
+        if (!eventually([&] { return patterns() == 2; })) return "not listening";
+        auto const told = register_instance(call);
+        auto const is_counted = [&] {
+            auto const stats = statistic_.service_stats(recorded_ns);
+            return std::find(stats.begin(), stats.end(),
+                             ServiceStat{call.input().service_name, 1}) != stats.end();
+        };
+        bool const counted = eventually(is_counted);
+        statistic_.stop();
+        return counted ? told : "not counted";
+    }
+
+    static constexpr auto listened = "order";  // In all recordings.
+
     Client client_;
     RedisServiceRegistry registry_;
     RedisServiceDiscovery discovery_;
     RedisServiceStatistic statistic_;
-    RedisServiceTopology topology_;
+    std::shared_ptr<RedisServiceTopology> topology_;
+    Hearing hearing_;
     RedisNamespaceService namespaces_;
     RedisClient redis_;
 };
