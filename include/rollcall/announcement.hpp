@@ -7,14 +7,14 @@
 
 #include "rollcall/instance.hpp"
 
+namespace rollcall::announce {
+class Announcer;
+struct AnnouncementState;
+}  // namespace rollcall::announce
+
 #pragma GCC visibility push(default)
 
 namespace rollcall {
-
-namespace announce {
-class Announcer;
-struct AnnouncementState;
-}  // namespace announce
 
 /// What became of an announced instance.
 enum class AnnouncementEvent {

@@ -7,14 +7,16 @@
 #include <string_view>
 #include <utility>
 
-#pragma GCC visibility push(default)
-
 namespace rollcall {
-
 class LayoutPort;
 namespace redis {
 class ClientCore;
 }
+}  // namespace rollcall
+
+#pragma GCC visibility push(default)
+
+namespace rollcall {
 
 /// Which keys, scripts and messages are used, and under which prefix or namespace: made by
 /// `streaming_layout` or `cosky_layout`.

@@ -11,14 +11,14 @@
 #include "rollcall/choice.hpp"
 #include "rollcall/snapshot.hpp"
 
+namespace rollcall::live {
+struct ServiceState;
+struct WatchState;
+}  // namespace rollcall::live
+
 #pragma GCC visibility push(default)
 
 namespace rollcall {
-
-namespace live {
-struct ServiceState;
-struct WatchState;
-}  // namespace live
 
 struct ServiceOptions {
     /// What a read gives while Redis cannot be reached.

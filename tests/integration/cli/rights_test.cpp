@@ -42,6 +42,24 @@ TEST_F(DocumentedRightsTest, SufficeAReaderForReading) {
     EXPECT_EQ(count("web"), 1u);
 }
 
+TEST_F(DocumentedRightsTest, SufficeAReaderForWatching) {
+    auto const writer = environment()["ROLLCALL_URL"];
+    become("reader");
+    auto one = start({"watch", "web", "--output", "json"});
+    auto all = start({"watch", "--output", "json"});
+    EXPECT_TRUE(eventually([&] {
+        return redis().must({"CLIENT", "LIST", "TYPE", "pubsub"}).text.find("reader") !=
+               std::string::npos;
+    }));
+    environment()["ROLLCALL_URL"] = writer;
+    EXPECT_EQ(add("c").code, 0);
+    for (auto const* const watching : {&one, &all}) {
+        EXPECT_TRUE(
+            eventually([&] { return watching->out().find("\"web\"") != std::string::npos; }));
+        EXPECT_EQ(watching->err().find("noticed late"), std::string::npos) << watching->err();
+    }
+}
+
 TEST_F(DocumentedRightsTest, SufficeAProviderForAllButTheDoctor) {
     become("provider");
     EXPECT_TRUE(add("a").json().at("announced").as_bool());
