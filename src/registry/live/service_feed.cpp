@@ -54,6 +54,10 @@ void ServiceFeed::lost(Time now) {
     blind_at_ = now + options_.blind_period;
 }
 
+void ServiceFeed::refused(Time now) {
+    if (!loaded()) blind_at_ = std::min(blind_at_, now);
+}
+
 void ServiceFeed::doubt(Time) {
     doubted_ = doubted_ || !resync_;  // What is to be read at once stays so.
     disturb();

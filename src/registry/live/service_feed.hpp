@@ -83,6 +83,8 @@ public:
     void confirmed(Time now);
     /// No messages come any more.
     void lost(Time now);
+    /// Nobody may listen: what has not been read yet is read without waiting for messages.
+    void refused(Time now);
     /// Something may have been missed: an undecodable message, a full queue, a changed epoch.
     void doubt(Time now);
     void message(std::string_view id, News news, Time now);

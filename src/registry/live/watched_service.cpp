@@ -293,6 +293,8 @@ void WatchedService::message(redis::Message const& message) {
 }
 
 void WatchedService::unreadable(redis::Topic const&, std::string_view channel) {
+    auto const concerned = port_->service_of(channel);
+    if (concerned && *concerned != name()) return;
     core_->log().write(LogLevel::warning, "undecodable",
                        "a message on " + std::string{channel} + " was too large or no text");
     ++context_->tally.unreadable;
@@ -300,10 +302,22 @@ void WatchedService::unreadable(redis::Topic const&, std::string_view channel) {
     wake();
 }
 
-void WatchedService::refused(redis::Topic const&, Failure const& why) {
+/// A right to all services of a namespace is one to subscribe to that very pattern, and to none
+/// within it.
+void WatchedService::refused(redis::Topic const& topic, Failure const& why) {
+    auto const all = port_->channel_of_all();
+    redis::Topic const wider{all.name, all.pattern};
+    if (topic.is_pattern && why.code() == errc::access_denied && topic != wider) {
+        auto& subscriber = core_->subscriber();
+        auto const narrow = topic;  // It ends with the subscription.
+        subscriber.unsubscribe(*this, narrow);
+        if (subscriber.subscribe(*this, wider)) return;
+    }
     core_->log().write(
         LogLevel::warning, "subscribe-refused",
         "changes of " + name() + " are noticed late, as Redis lets nobody listen: " + why.detail());
+    feed_.refused(Clock::now());
+    wake();
 }
 
 void WatchedService::invalidated(std::string_view) {

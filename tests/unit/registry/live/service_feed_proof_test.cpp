@@ -136,6 +136,16 @@ TEST_F(ServiceFeedTest, AnotherGenerationInAQuestionCallsForACompleteRead) {
     EXPECT_TRUE(wait().everything);
 }
 
+TEST_F(ServiceFeedTest, WhereNobodyMayListenTheFirstReadComesAtOnce) {
+    EXPECT_FALSE(feed.next_read(now));
+    feed.refused(now);
+    EXPECT_LE(feed.wake_at(), now);
+    answer(read(), {alive("a")});
+    EXPECT_TRUE(feed.loaded());
+    feed.refused(now);
+    EXPECT_FALSE(feed.next_read(now)) << "each refusal is no reason to read again";
+}
+
 TEST_F(ServiceFeedTest, WithoutMessagesItReadsNowAndThenAndProvesNothing) {
     now += options.blind_period;
     EXPECT_THAT(told(answer(read(), {alive("a"), alive("b")})),
