@@ -4,6 +4,7 @@
 
 #include "rollcall/client.hpp"
 #include "rollcall/cosky/config.hpp"
+#include "rollcall/cosky/consistency_service_discovery.hpp"
 #include "rollcall/cosky/discovery_key_generator.hpp"
 #include "rollcall/cosky/event_subscription.hpp"
 #include "rollcall/cosky/instance_changed_event.hpp"

@@ -20,7 +20,10 @@ void EventStream::stop() noexcept {
 
 Task<Result<void>> EventStream::attach() {
     if (stopped_) co_return Result<void>{};
-    co_return core_->subscriber().subscribe(*this, topic_);
+    auto& subscriber = core_->subscriber();
+    attached_ = true;
+    prepare(subscriber);
+    co_return subscriber.subscribe(*this, topic_);
 }
 
 Task<Result<void>> EventStream::detach() {
@@ -30,7 +33,7 @@ Task<Result<void>> EventStream::detach() {
 
 void EventStream::detach_now() noexcept {
     stopped_ = true;
-    core_->subscriber().detach(*this);
+    if (attached_) core_->subscriber().detach(*this);
 }
 
 }  // namespace rollcall::cosky

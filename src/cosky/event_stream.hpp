@@ -39,6 +39,8 @@ public:
 protected:
     std::shared_ptr<redis::ClientCore> const& shared_core() const noexcept { return core_; }
 
+    /// What else is to be wanted of the subscriber, before the topic; on the I/O thread.
+    virtual void prepare(redis::Subscriber&) {}
     /// The first thing that `stop` does, on its thread.
     virtual void stop_telling() noexcept {}
     /// The last, when no handler runs any more; on its thread.
@@ -51,7 +53,9 @@ private:
 
     std::shared_ptr<redis::ClientCore> const core_;
     redis::Topic const topic_;
-    bool stopped_ = false;  // On the I/O thread only.
+    // On the I/O thread only.
+    bool attached_ = false;
+    bool stopped_ = false;
 };
 
 /// One whose events are told to a listener: a `resync` whenever events may have been missed.

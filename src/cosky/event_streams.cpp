@@ -5,7 +5,7 @@
 namespace rollcall::cosky {
 
 EventSubscription EventStreams::add(std::shared_ptr<EventStream> stream) {
-    if (core_->closed()) throw Error{errc::closed, "this process was forked from the client's"};
+    if (core_->closed()) throw_exception_from_error(redis::was_forked(), {});
     auto& added = *stream;
     {
         std::lock_guard const lock{mutex_};

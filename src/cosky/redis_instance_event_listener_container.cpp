@@ -1,53 +1,15 @@
 #include <atomic>
-#include <exception>
 #include <utility>
 
 #include "core/text.hpp"
 #include "cosky/event_streams.hpp"
 #include "cosky/instance_event_scope.hpp"
+#include "cosky/topology_edge.hpp"
 
 #include "rollcall/cosky/instance_event_listener_container.hpp"
 
 namespace rollcall::cosky {
 namespace {
-
-/// Says once that this process uses a service: when Redis can hear it, and again until it did.
-class Edge : public std::enable_shared_from_this<Edge> {
-public:
-    Edge(std::shared_ptr<ServiceTopology> topology, InstanceEventScope const& scope, Log log)
-        : topology_(std::move(topology)),
-          ns_(scope.ns),
-          service_(scope.service),
-          log_(std::move(log)),
-          wanted_(topology_ && !service_.empty()) {}
-
-    void record_on(redis::CallbackThread& thread) {
-        if (wanted_.exchange(false)) thread.post([self = shared_from_this()] { self->record(); });
-    }
-
-private:
-    void record() {
-        try {
-            topology_->add_topology(ns_, service_);
-        } catch (Error const& error) {
-            wanted_ = true;
-            complain(joined({error.what(), ": ", error.detail()}));
-        } catch (std::exception const& error) {
-            complain(error.what());
-        }
-    }
-
-    void complain(std::string_view why) const {
-        log_.write(LogLevel::warning, "topology",
-                   joined({"the use of ", service_, " in ", ns_, " was not recorded: ", why}));
-    }
-
-    std::shared_ptr<ServiceTopology> const topology_;
-    std::string const ns_;
-    std::string const service_;
-    Log const log_;
-    std::atomic<bool> wanted_;
-};
 
 using Skipped = std::shared_ptr<std::atomic<std::uint64_t>>;
 
@@ -59,7 +21,8 @@ public:
         : ListenedStream(std::move(client), scope.topic(), scope.resync(), std::move(listener)),
           scope_(std::move(scope)),
           skipped_(std::move(skipped)),
-          edge_(std::make_shared<Edge>(std::move(topology), scope_, core().log())) {}
+          edge_(std::make_shared<TopologyEdge>(std::move(topology), scope_.ns, scope_.service,
+                                               core().log())) {}
 
     void confirmed(redis::Topic const& topic) override {
         edge_->record_on(*core().callbacks());
@@ -103,7 +66,7 @@ private:
 
     InstanceEventScope const scope_;
     Skipped const skipped_;
-    std::shared_ptr<Edge> const edge_;
+    std::shared_ptr<TopologyEdge> const edge_;
 };
 
 }  // namespace

@@ -81,7 +81,7 @@ struct RedisServiceStatistic::Impl {
 
 void RedisServiceStatistic::Impl::start(std::string_view ns) {
     validate_namespace(ns);
-    if (core->closed()) throw Error{errc::closed, "this process was forked from the client's"};
+    if (core->closed()) throw_exception_from_error(redis::was_forked(), {});
     std::lock_guard const lock{mutex};
     if (feeds.contains(ns)) return;
     std::string const space{ns};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <future>
 #include <map>
 #include <memory>
 #include <stdexcept>
@@ -64,6 +65,7 @@ public:
           // The recorded program never set its namespace and had no instance of its own.
           topology_(std::make_shared<RedisServiceTopology>(client_, NamespacedContext{"cosky"})),
           hearing_(client_, topology_),
+          cached_(client_, topology_),
           namespaces_(client_),
           redis_(server) {}
 
@@ -132,8 +134,8 @@ private:
             {"topology_add", &Self::topology_add},
             {"topology_get", &Self::topology_get},
             {"listen", &Self::listen},
-            {"listen_and_read", &Self::listen_and_read},
-            {"listen_and_read_services", &Self::listen_and_read_services},
+            {"cached_instances", &Self::cached_instances},
+            {"cached_services", &Self::cached_services},
             {"hear_register", &Self::hear_register},
             {"hear_set_metadata", &Self::hear_set_metadata},
             {"hear_renew", &Self::hear_renew},
@@ -284,14 +286,37 @@ private:
         return hearing_.listen_to(listened) ? "" : "no confirmation";
     }
 
-    /// In the order that a reader who must miss nothing keeps.
-    std::string listen_and_read(Call const& call) {
-        auto const wrong = listen(call);
-        return wrong.empty() ? notation(discovery_.instances(recorded_ns, listened)) : wrong;
+    /// Whether memory has what Redis has; a lease may end there as it was read before a renewal,
+    /// never later, and is then given as Redis has it.
+    static bool agree(DiscoveredInstances& remembered, DiscoveredInstances const& read) {
+        auto const same = [](DiscoveredInstance& one, DiscoveredInstance const& other) {
+            bool const possible = one.instance == other.instance && one.ttl_at <= other.ttl_at + 1;
+            one.ttl_at = other.ttl_at;
+            return possible;
+        };
+        return std::equal(remembered.begin(), remembered.end(), read.begin(), read.end(), same);
     }
 
-    std::string listen_and_read_services(Call const& call) {
-        return hearing_.listen_to_services() ? services(call) : "no confirmation";
+    std::string cached_instances(Call const&) {
+        DiscoveredInstances found;
+        bool const same = eventually([&] {
+            found = cached_.instances(recorded_ns, listened);
+            return agree(found, discovery_.instances(recorded_ns, listened));
+        });
+        // What the first call caused to be recorded is recorded there.
+        std::promise<void> recorded;
+        client_.core()->callbacks()->post([&] { recorded.set_value(); });
+        recorded.get_future().wait();
+        return same ? notation(found) : "not what Redis has";
+    }
+
+    std::string cached_services(Call const&) {
+        std::vector<std::string> names;
+        bool const same = eventually([&] {
+            names = cached_.services(recorded_ns);
+            return names == discovery_.services(recorded_ns);
+        });
+        return same ? in_brackets(names) : "not what Redis has";
     }
 
     /// What `act` is told, if a listener hears of it, too.
@@ -360,6 +385,7 @@ private:
     RedisServiceStatistic statistic_;
     std::shared_ptr<RedisServiceTopology> topology_;
     Hearing hearing_;
+    ConsistencyRedisServiceDiscovery cached_;
     RedisNamespaceService namespaces_;
     RedisClient redis_;
 };
