@@ -8,7 +8,6 @@
 #include "core/deadline.hpp"
 #include "core/text.hpp"
 #include "registry/announce/announcement_state.hpp"
-#include "registry/outcome.hpp"
 
 #include "rollcall/error.hpp"
 
@@ -36,6 +35,10 @@ void change(AnnouncementState& state, ServiceInstance wanted) {
     state.wanted = state.announcer->port().validated(wanted);
     if (state.released || closed(state)) return;
     state.announcer->change(state.record, state.wanted);
+}
+
+std::error_code code_of(Result<void> const& result) {
+    return result ? std::error_code{} : result.error().code();
 }
 
 void let_pass(milliseconds time) { std::this_thread::sleep_until(after(time)); }
@@ -86,7 +89,9 @@ Announcement::~Announcement() {
             if (!core.on_io_thread()) (void)record->wait_until_released(deadline, true);
         }
         record->close_hook(deadline, core.on_io_thread() || core.callbacks()->is_current());
-    } catch (...) {  // No memory left: its lease ends it.
+    } catch (...) {
+        core.log().write(LogLevel::error, "announced",
+                         "no memory to deregister what was announced: its lease will end it");
     }
 }
 
@@ -128,8 +133,7 @@ void Announcement::drain(milliseconds settle) {
 }
 
 void Announcement::drain(milliseconds settle, std::error_code& error) {
-    error.clear();
-    if (state_) outcome(drain_now(*state_, settle), error);
+    error = state_ ? code_of(drain_now(*state_, settle)) : std::error_code{};
 }
 
 void Announcement::release() {
@@ -137,8 +141,7 @@ void Announcement::release() {
 }
 
 void Announcement::release(std::error_code& error) {
-    error.clear();
-    if (state_) outcome(release_now(*state_), error);
+    error = state_ ? code_of(release_now(*state_)) : std::error_code{};
 }
 
 }  // namespace rollcall

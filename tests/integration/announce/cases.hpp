@@ -60,14 +60,14 @@ TEST_P(AnnouncerTest, RedisRestartedWithItsDataGetsAHeartbeatAndNoMore) {
     admin().must({"PEXPIRE", key, "45000"});
     // Of no description: a registration would take it away.
     auto const mine = GetParam().disables ? "metadata" : "_mine";
-    admin().must({"HSET", key, mine, "{\"mine\":\"kept\"}"});
+    admin().must({"HSET", key, mine, R"({"mine":"kept"})"});
     auto const before = connections();
     server.kill();
     server.start({"enable-debug-command yes", "appendonly yes", "appendfsync always"});
     auto const took = after_connection(
         before, [&] { return admin().must({"PTTL", key}).integer > lease.count() * 3 / 4; });
     EXPECT_LE(took, 500ms + tolerated_overshoot);
-    EXPECT_EQ(field(me.instance(), mine), "{\"mine\":\"kept\"}");
+    EXPECT_EQ(field(me.instance(), mine), R"({"mine":"kept"})");
     EXPECT_TRUE(me.registered());
     EXPECT_THAT(events->list(1), ElementsAre("registered"));
 }

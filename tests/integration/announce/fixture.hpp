@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <memory>
 #include <mutex>
+#include <ostream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -79,7 +80,9 @@ struct LayoutNames {
     std::vector<std::string> rights = {};  ///< Of a provider, as documented.
     bool disables = false;                 ///< What is drained is disabled; else deregistered.
 
-    friend void PrintTo(LayoutNames const& names, std::ostream* out) { *out << names.name; }
+    friend std::ostream& operator<<(std::ostream& out, LayoutNames const& names) {
+        return out << names.name;
+    }
 };
 
 /// A server of its own, and owners in one layout.
