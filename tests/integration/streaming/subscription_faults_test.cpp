@@ -187,6 +187,43 @@ TEST_F(SubscriptionFaults, WithoutTheRightToListenChangesComeLate) {
     EXPECT_TRUE(hears(heard, "added o-2 of [o-1, o-2]"));
 }
 
+TEST_F(SubscriptionFaults, TheDocumentedRightsSuffice) {
+    RedisClient{server}.must({"ACL",
+                              "SETUSER",
+                              "reader",
+                              "on",
+                              ">secret",
+                              "~redis_streaming_registry:*",
+                              "&redis_streaming_registry:services:*:changes",
+                              "+hello",
+                              "+ping",
+                              "+time",
+                              "+zrangebyscore",
+                              "+zscore",
+                              "+hgetall",
+                              "+subscribe",
+                              "+unsubscribe",
+                              "+get",
+                              "+exists",
+                              "+hlen",
+                              "+info",
+                              "+client|id",
+                              "+client|tracking"});
+    LogBook quiet;
+    auto limited = options(server, quiet);
+    limited.url.insert(limited.url.find("://") + 3, "reader:secret@");
+    Client restricted{limited};
+    RedisServiceConsumer reader{restricted, quick()};
+    reader.start();
+    reader.subscribe("orders", heard.listener());
+    add("o-1");
+    EXPECT_TRUE(hears(heard, "added o-1 of [o-1]"));
+    EXPECT_TRUE(hears(heard, "removed o-1 of []")) << "expired: leases are read, too";
+    reader.unsubscribe("orders", heard.listener());
+    EXPECT_TRUE(eventually([&] { return subscribers() == 0; }));
+    EXPECT_FALSE(quiet.has("NOPERM")) << testing::PrintToString(quiet.lines());
+}
+
 TEST_F(SubscriptionFaults, AForkedChildIsToldThatItIsClosed) {
     add("o-1");
     auto shared = std::make_unique<RedisServiceConsumer>(client);
