@@ -14,17 +14,25 @@ namespace {
 
 using Heartbeat = std::chrono::system_clock::time_point;
 
+struct Dated {
+    Heartbeat at;
+    ServiceInstance const* instance;
+
+    bool operator<(Dated const& other) const {
+        return std::tie(at, instance->instance_id) <
+               std::tie(other.at, other.instance->instance_id);
+    }
+};
+
 /// In the order of the layout's lists: by last heartbeat, then id.
-std::vector<ServiceInstance const*> in_order(InstanceList const& list, Snapshot const& now) {
-    std::vector<std::pair<Heartbeat, ServiceInstance const*>> dated;
+std::vector<Dated> in_order(InstanceList const& list, Snapshot const& now) {
+    std::vector<Dated> result;
     for (auto const& instance : list) {
         auto const state = now.state(instance.instance_id);
         auto const at = state ? state->last_heartbeat_at : std::nullopt;
-        dated.emplace_back(at.value_or(Heartbeat::min()), &instance);
+        result.push_back({at.value_or(Heartbeat::min()), &instance});
     }
-    std::ranges::stable_sort(dated, {}, [](auto const& one) { return one.first; });
-    std::vector<ServiceInstance const*> result;
-    for (auto const& [heartbeat, instance] : dated) result.push_back(instance);
+    std::sort(result.begin(), result.end());
     return result;
 }
 
@@ -62,8 +70,8 @@ private:
         }
         before_ = {};
         told_ = now;
-        for (auto const* const instance : in_order(list, now)) {
-            call(ServiceChangeAction::current, instance, list);
+        for (auto const& one : in_order(list, now)) {
+            call(ServiceChangeAction::current, one.instance, list);
         }
     }
 
@@ -152,7 +160,8 @@ void ChangeTeller::stop_soon() noexcept {
     note_stop();
     try {
         thread_->post([queue = queue_] { queue->stop(); });  // Inside of calls it does not wait.
-    } catch (...) {  // No thread, so that no call runs; the listener is let go of with us.
+    } catch (...) {
+        return;  // No thread, so that no call runs; the listener is let go of with us.
     }
 }
 

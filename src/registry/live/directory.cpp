@@ -107,7 +107,8 @@ void Directory::put_back(std::string const& name) noexcept {
     if (found == entries_.end() || --found->second.uses > 0) return;
     try {
         now_unused(found, ending);
-    } catch (...) {  // No memory: it goes with the next that is unused, or with us.
+    } catch (...) {
+        return;  // No memory: it goes with the next that is unused, or with us.
     }
 }
 

@@ -269,6 +269,42 @@ TEST_F(Subscriptions, EndOnTheIoThreadWithoutWaitingForACall) {
     EXPECT_EQ(heard.size(), 1);
 }
 
+TEST_F(Subscriptions, ComeAndGoInManyThreads) {
+    HeardChanges shared;
+    std::atomic<bool> over = false;
+    std::thread owner{[&] {
+        for (int i = 0; !over; ++i) {
+            add("o-" + std::to_string(i % 3));
+            remove("o-" + std::to_string((i + 1) % 3));
+        }
+    }};
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 4; ++t) {
+        threads.emplace_back([&] {
+            for (int round = 0; round < 25; ++round) {
+                HeardChanges own;
+                consumer.subscribe("orders", own.listener());
+                consumer.subscribe("orders", shared.listener());
+                consumer.unsubscribe("orders", own.listener());
+                auto const size = own.size();
+                consumer.unsubscribe("orders", shared.listener());
+                EXPECT_EQ(own.size(), size) << "nothing comes after the end";
+            }
+        });
+    }
+    for (auto& thread : threads) thread.join();
+    over = true;
+    owner.join();
+    EXPECT_TRUE(eventually([&] { return subscribers() == 0; }));
+    HeardChanges heard;
+    consumer.subscribe("orders", heard.listener());
+    add("last");
+    EXPECT_TRUE(eventually([&] {
+        auto const all = heard.all();
+        return !all.empty() && all.back().instance && all.back().instance->instance_id == "last";
+    }));
+}
+
 TEST_F(Subscriptions, WorkThroughTheNamingService) {
     RedisNamingService naming{client};
     HeardChanges heard;
