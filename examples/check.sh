@@ -2,6 +2,7 @@
 # check.sh PROVIDER CONSUMER [SOURCE…]: both work while Redis is there, and end in order where it is
 # not; README quotes the sources.
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source=examples/with_redis.sh
 source "$here/with_redis.sh"
 provider=$1 consumer=$2
 

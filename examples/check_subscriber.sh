@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # check_subscriber.sh SUBSCRIBER PROVIDER: it says what changes, whether or not Redis is there first.
+# shellcheck source=examples/with_redis.sh
 source "$(dirname "${BASH_SOURCE[0]}")/with_redis.sh"
 subscriber=$1 provider=$2
 said=$folder/said

@@ -1,4 +1,5 @@
 # Sourced by the checks: a Redis of their own, that can be away.
+# shellcheck shell=bash
 set -euo pipefail
 folder=$(mktemp -d)
 export ROLLCALL_URL=unix://$folder/redis

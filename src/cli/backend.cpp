@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "redis/client_core.hpp"
+#include "registry/announce/drain_mark.hpp"
 
 namespace rollcall::cli {
 
@@ -73,6 +74,18 @@ Written Backend::set_metadata(InstanceId const& id, Metadata const& metadata) co
 Written Backend::merge_metadata(InstanceId const& id, Metadata const& metadata) const {
     return core_->run([&] { return port_->merge_metadata(id, metadata, core_->deadline()); })
         .value();
+}
+
+void Backend::mark_drained(InstanceId const& id, std::chrono::milliseconds time) const {
+    announce::DrainMarks marks{*core_, port_->live()};
+    auto const stored = port_->validated(id);
+    core_->run([&] { return marks.set(stored, time, core_->deadline()); }).value();
+}
+
+void Backend::unmark_drained(InstanceId const& id) const {
+    announce::DrainMarks marks{*core_, port_->live()};
+    auto const stored = port_->validated(id);
+    core_->run([&] { return marks.clear(stored, core_->deadline()); }).value();
 }
 
 SweepReport Backend::sweep() const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -40,6 +41,10 @@ public:
     Written set_weight(InstanceId const& id, int weight) const;
     Written set_metadata(InstanceId const& id, Metadata const& metadata) const;
     Written merge_metadata(InstanceId const& id, Metadata const& metadata) const;
+
+    /// Asks the owner of an instance to take no traffic for `time`.
+    void mark_drained(InstanceId const& id, std::chrono::milliseconds time) const;
+    void unmark_drained(InstanceId const& id) const;
 
     SweepReport sweep() const;
     /// Lets another process keep house at once; a failure only means that it waits. Takes half a

@@ -27,6 +27,8 @@ std::span<CommandRow const> command_table() noexcept {
          make_enable},
         {"disable", "take an instance out of choice; it stays registered",
          "rollcall disable --service web --id a", make_disable},
+        {"drain", "keep new traffic from an instance for a while",
+         "rollcall drain --service web --id a --for 5m", make_drain},
         {"weight", "set an instance's share of new traffic",
          "rollcall weight --service web --id a 5", make_weight},
         {"metadata set", "replace all metadata of an instance",

@@ -17,6 +17,7 @@ std::unique_ptr<Command> make_wait();
 std::unique_ptr<Command> make_watch();
 std::unique_ptr<Command> make_enable();
 std::unique_ptr<Command> make_disable();
+std::unique_ptr<Command> make_drain();
 std::unique_ptr<Command> make_weight();
 std::unique_ptr<Command> make_metadata_set();
 std::unique_ptr<Command> make_metadata_merge();

@@ -19,6 +19,7 @@
 #include "cli/signal_source.hpp"
 #include "redis/client_core.hpp"
 #include "redis/embedded_redis.hpp"
+#include "registry/announce/epoch_writer.hpp"
 
 #include "rollcall/version.hpp"
 
@@ -161,6 +162,8 @@ public:
             Housekeeper housekeeper{loop, context.backend(), context.settings().lease,
                                     context.logger()};
             housekeeper.sweep();
+            announce::EpochWriter const epoch{context.backend().core(),
+                                              context.backend().port()->live().epoch_key()};
             NamespaceReport const report{loop, context, report_every};
             announce(context, server.has_value());
             loop.run();

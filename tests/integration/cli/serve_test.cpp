@@ -215,6 +215,12 @@ TEST_F(ServeTest, SaysFromTimeToTimeWhatItSees) {
                std::string::npos;
     })) << program.err();
     EXPECT_THAT(program.err(), HasSubstr(" s from that of Redis"));
+    RedisClient redis{(home() / "rollcall" / "redis.sock").string()};
+    auto const epoch = std::string{"redis_streaming_registry:rollcall:epoch"};
+    EXPECT_TRUE(eventually([&] { return redis.must({"EXISTS", epoch}).integer == 1; }));
+    redis.must({"FLUSHALL"});
+    EXPECT_TRUE(eventually([&] { return redis.must({"EXISTS", epoch}).integer == 1; }))
+        << "a new one, for new data";
     EXPECT_EQ(run({"serve", "--report-every", "0s"}).code, 2);
 }
 

@@ -112,6 +112,30 @@ TEST_F(WatchTest, ForeignTextCannotActOnTheTerminal) {
     EXPECT_EQ(program.out().find('\x1b'), std::string::npos);
 }
 
+TEST_F(WatchTest, DrainKeepsTrafficFromAnInstanceAtOnce) {
+    add("web", "a");
+    auto const outcome =
+        run({"drain", "--service", "web", "--id", "a", "--for", "5m", "--output", "json"});
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_EQ(outcome.json().at("done").as_string(), "disabled");
+    EXPECT_EQ(count("web"), 0U);
+    auto const key = std::string{"redis_streaming_registry:rollcall:drained:web:a"};
+    EXPECT_GT(redis().must({"PTTL", key}).integer, 290'000);
+    EXPECT_EQ(run({"drain", "--service", "web", "--id", "b", "--for", "5m"}).code, 3);
+    EXPECT_EQ(redis().must({"KEYS", "*drained:web:b"}).elements.size(), 0U);
+    EXPECT_EQ(run({"drain", "--service", "web", "--id", "a", "--for", "0s"}).code, 2);
+}
+
+TEST_F(WatchTest, DrainInTheLayoutOfCoskyDeregisters) {
+    environment()["ROLLCALL_LAYOUT"] = "cosky";
+    must({"register", "--service", "web", "--host", "10.0.0.5", "--port", "80"});
+    auto const outcome = run({"drain", "--service", "web", "--id", "web@http#10.0.0.5#80", "--for",
+                              "5m", "--output", "json"});
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_EQ(outcome.json().at("done").as_string(), "deregistered");
+    EXPECT_EQ(count("web"), 0U);
+}
+
 TEST_F(WatchTest, EndsQuietlyWhenNobodyReadsAnyMore) {
     int ends[2];
     ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
