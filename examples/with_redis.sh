@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Sourced by the checks: a Redis of their own, that can be away.
 # shellcheck shell=bash
 set -euo pipefail

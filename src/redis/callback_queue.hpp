@@ -104,6 +104,15 @@ private:
         CallbackQueue& queue_;
     };
 
+    bool scheduled_again() noexcept {
+        try {
+            schedule();
+            return true;
+        } catch (...) {
+            return false;  // No memory.
+        }
+    }
+
     void end_turn() noexcept {
         Callback ended;
         std::unique_lock lock{mutex_};
@@ -113,10 +122,7 @@ private:
             ended = nullptr;  // Before `stop` returns to whoever owns what it captured.
             lock.lock();
         } else if (!items_.empty()) {
-            try {
-                schedule();
-            } catch (...) {  // No memory: what is posted next tries again.
-            }
+            static_cast<void>(scheduled_again());  // If not, what is posted next tries again.
         }
         calling_ = false;
         idle_.notify_all();
