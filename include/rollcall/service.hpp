@@ -39,8 +39,8 @@ public:
     Watch(Watch&&) noexcept;
     Watch& operator=(Watch&&) noexcept;
 
-    /// Once it has returned, the listener is not called again, and does not run; inside the
-    /// listener it returns at once. Idempotent.
+    /// Once it has returned, the listener is not called again, and does not run; inside a listener
+    /// and in the client's log callback it returns at once. Idempotent.
     void stop() noexcept;
 
 private:

@@ -58,17 +58,17 @@ public:
         schedule();
     }
 
-    /// Returns when the callback does not run and never will again; inside a callback of this
-    /// thread, at once.
+    /// Returns when the callback does not run and never will again; at once where the thread's
+    /// `may_wait` says so, as inside a callback.
     void stop() noexcept {
         if (::getpid() != owner_) return;
         std::deque<Item> dropped;  // Both end without the mutex.
         Callback ended;
-        bool const inside = thread_->is_current();
+        bool const waits = thread_->may_wait();
         std::unique_lock lock{mutex_};
         stopped_ = true;
         dropped.swap(items_);
-        if (!inside) idle_.wait(lock, [this] { return !calling_; });
+        if (waits) idle_.wait(lock, [this] { return !calling_; });
         if (!calling_) ended.swap(callback_);
     }
 

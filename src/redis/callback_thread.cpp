@@ -58,7 +58,7 @@ CallbackThread::CallbackThread(Log log) : state_(std::make_shared<State>(std::mo
 CallbackThread::~CallbackThread() {
     if (::getpid() != state_->owner) {
         // The thread is the parent's, and it may have held the mutex.
-        static_cast<void>(new std::shared_ptr<State>{std::move(state_)});
+        static_cast<void>(std::make_unique<std::shared_ptr<State>>(std::move(state_)).release());
         return;
     }
     std::thread thread;

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <thread>
 
 #include "core/log.hpp"
 
@@ -26,9 +27,18 @@ public:
 
     bool is_current() const noexcept;  ///< Whether this is that thread.
 
+    /// Also not to wait in for a callback, which may itself wait for that thread. Before anything
+    /// is posted.
+    void never_wait_in(std::thread::id thread) { waited_for_ = thread; }
+    /// Whether this thread may wait until a callback has run.
+    bool may_wait() const noexcept {
+        return std::this_thread::get_id() != waited_for_ && !is_current();
+    }
+
 private:
     struct State;
     std::shared_ptr<State> state_;
+    std::thread::id waited_for_;
 };
 
 }  // namespace rollcall::redis

@@ -182,6 +182,7 @@ ClientCore::ClientCore(ClientOptions options, SessionOptions session)
     running_->loop = std::make_shared<Loop>(std::move(session), log_);
     SignalBlock const block;
     running_->thread = std::thread{[loop = running_->loop] { loop->run(); }};
+    callbacks_->never_wait_in(running_->thread.get_id());
 }
 
 ClientCore::~ClientCore() {

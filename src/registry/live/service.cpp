@@ -21,6 +21,10 @@ Failure too_old(WatchedService const& service, std::chrono::milliseconds age) {
 
 Failure not_loaded(WatchedService const& service, redis::ClientCore const& core) {
     if (core.closed()) return redis::was_forked();
+    if (core.on_io_thread()) {
+        return {errc::closed, "service " + service.name() +
+                                  " is not loaded, and the client's own I/O thread cannot wait"};
+    }
     if (auto const why = service.failure()) {
         return {why->code(), "service " + service.name() + ": " + why->detail()};
     }
@@ -60,7 +64,8 @@ Result<Snapshot> ServiceState::instances() const {
     auto const& watched = use->service();
     if (!watched.loaded()) [[unlikely]] {
         auto const& core = use->directory().core();
-        if (core.closed() || !watched.wait_until_loaded(core.deadline())) {
+        bool const may_wait = !core.closed() && !core.on_io_thread();
+        if (!may_wait || !watched.wait_until_loaded(core.deadline())) {
             return not_loaded(watched, core);
         }
     }

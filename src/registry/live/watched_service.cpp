@@ -309,8 +309,7 @@ void WatchedService::refused(redis::Topic const& topic, Failure const& why) {
     redis::Topic const wider{all.name, all.pattern};
     if (topic.is_pattern && why.code() == errc::access_denied && topic != wider) {
         auto& subscriber = core_->subscriber();
-        auto const narrow = topic;  // It ends with the subscription.
-        subscriber.unsubscribe(*this, narrow);
+        subscriber.unsubscribe(*this, redis::Topic{topic});  // Which ends with the subscription.
         if (subscriber.subscribe(*this, wider)) return;
     }
     core_->log().write(

@@ -111,6 +111,27 @@ TEST_P(LiveListener, IsNeverCalledOnTheThreadThatReads) {
     release = true;
 }
 
+TEST_P(LiveListener, MayBeStoppedOnTheThreadThatItsCallWaitsFor) {
+    std::atomic<bool> called = false;
+    std::atomic<bool> stopped = false;
+    std::optional<Watch> watch;
+    watch.emplace(service.on_change([&](Change const&) {
+        called = true;
+        EXPECT_TRUE(eventually([&] { return stopped.load(); }));
+        EXPECT_EQ(registry.services().size(), 1U) << "which needs that thread";
+    }));
+    owners.add(instance(1));
+    ASSERT_TRUE(eventually([&] { return called.load(); }));
+    rollcall::test::on_io_thread(*client.core(), [&] {
+        watch->stop();
+        stopped = true;
+        std::error_code error;
+        EXPECT_TRUE(registry.service("fresh").instances(error).empty());
+        EXPECT_EQ(error, errc::closed) << "not loaded, and there is nobody to wait";
+        return true;
+    });
+}
+
 TEST_P(LiveListener, WhoFallsFarBehindIsToldToLookAgain) {
     std::atomic<bool> release = false;
     Heard heard;
