@@ -1,5 +1,6 @@
 #include <map>
 #include <mutex>
+#include <new>
 #include <utility>
 
 #include "core/text.hpp"
@@ -25,7 +26,7 @@ using std::chrono::milliseconds;
 constexpr std::size_t most_namespaces = 1'000;
 constexpr std::size_t most_services = 100'000;
 
-ConsistencyOptions const& checked(ConsistencyOptions const& options) {
+ConsistencyOptions checked(ConsistencyOptions const& options) {
     auto const unused_for = options.unused_for;
     if (unused_for < milliseconds::zero() || unused_for > longest_limit) {
         refuse("unused_for", unused_for.count(), "must be from 0 to a hundred years");
@@ -279,7 +280,7 @@ ConsistencyRedisServiceDiscovery::ConsistencyRedisServiceDiscovery(
 ConsistencyRedisServiceDiscovery::~ConsistencyRedisServiceDiscovery() {
     if (impl_->core->closed()) {
         // The parent's threads may have been inside when this process was forked.
-        static_cast<void>(new std::shared_ptr{std::move(impl_)});
+        static_cast<void>(new (std::nothrow) std::shared_ptr{std::move(impl_)});
         return;
     }
     impl_->stop();

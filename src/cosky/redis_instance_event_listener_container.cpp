@@ -45,7 +45,7 @@ public:
         auto const wider = all.topic();
         if (why.code() != errc::access_denied || topic == wider) return;
         auto& subscriber = core().subscriber();
-        auto const narrow = topic;  // It ends with the subscription.
+        redis::Topic const narrow{topic.name, true};  // The given one ends.
         subscriber.unsubscribe(*this, narrow);
         auto const done = subscriber.subscribe(*this, wider);
         core().log().write(LogLevel::info, "wider subscription",

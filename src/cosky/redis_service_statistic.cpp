@@ -45,7 +45,7 @@ std::optional<std::int32_t> count_of(std::string_view text) {
     return count;
 }
 
-StatisticOptions const& checked(StatisticOptions const& options) {
+StatisticOptions checked(StatisticOptions const& options) {
     if (options.pause < std::chrono::milliseconds{1} || options.pause > std::chrono::hours{1}) {
         refuse("pause", options.pause.count(), "must be 1 ms to one hour");
     }

@@ -306,24 +306,24 @@ public:
     void add_topology(std::string_view space, std::string_view service) override {
         ++calls;
         if (failures-- > 0) throw Error{errc::timeout, "no answer"};
-        std::lock_guard const lock{mutex};
-        added.push_back(std::string{space} + '.' + std::string{service});
+        std::lock_guard const lock{mutex_};
+        added_.push_back(std::string{space} + '.' + std::string{service});
     }
     void add_topology(std::string_view, std::string_view, std::error_code&) override {}
     Topology topology(std::string_view) override { return {}; }
     Topology topology(std::string_view, std::error_code&) override { return {}; }
 
     std::vector<std::string> all() {
-        std::lock_guard const lock{mutex};
-        return added;
+        std::lock_guard const lock{mutex_};
+        return added_;
     }
 
     std::atomic<int> calls = 0;
     std::atomic<int> failures = 0;
 
 private:
-    std::mutex mutex;
-    std::vector<std::string> added;
+    std::mutex mutex_;
+    std::vector<std::string> added_;  // Guarded by the mutex.
 };
 
 class EdgesOfSubscriptions : public Listening {};
