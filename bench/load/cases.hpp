@@ -28,6 +28,8 @@ std::vector<Figure> measure_cosky_register(Stage& stage, Effort const& effort);
 std::vector<Figure> measure_cosky_renew(Stage& stage, Effort const& effort);
 std::vector<Figure> measure_cosky_instances(Stage& stage, Effort const& effort);
 std::vector<Figure> measure_cosky_keepalive(Stage& stage, Effort const& effort);
+std::vector<Figure> measure_push_streaming(Stage& stage, Effort const& effort);
+std::vector<Figure> measure_push_cosky(Stage& stage, Effort const& effort);
 std::vector<Figure> measure_workload_p(Stage& stage, Effort const& effort);
 std::vector<Figure> measure_workload_c(Stage& stage, Effort const& effort);
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "load/cases.hpp"
+#include "load/push.hpp"
 
 namespace {
 
@@ -38,6 +39,8 @@ constexpr Case cases[] = {
     {"cosky.renew", Layout::cosky, measure_cosky_renew},
     {"cosky.instances", Layout::cosky, measure_cosky_instances},
     {"cosky.keepalive", Layout::cosky, measure_cosky_keepalive},
+    {"push.latency", Layout::streaming, measure_push_streaming},
+    {"push.cosky.latency", Layout::cosky, measure_push_cosky},
     {"workload_p", Layout::cosky, measure_workload_p},
     {"workload_c", Layout::cosky, measure_workload_c},
 };
@@ -54,6 +57,7 @@ constexpr char const* usage =
 
 Cases: streaming.register, streaming.heartbeat, streaming.discover,
        cosky.register, cosky.renew, cosky.instances, cosky.keepalive,
+       push.latency, push.cosky.latency,
        workload_p, workload_c (CoSky's benchmark: as published, as it is today)
 )";
 
@@ -161,7 +165,11 @@ void measure(Arguments const& arguments) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
+    std::vector<std::string> const words{argv + 1, argv + argc};
+    if (!words.empty() && words[0] == push_writer_option) {
+        return run_push_writer({words.begin() + 1, words.end()});
+    }
     auto const arguments = parse(argc, argv);
     if (!arguments) {
         std::cerr << usage;
@@ -171,11 +179,9 @@ int main(int argc, char** argv) {
         std::cout << usage;
         return 0;
     }
-    try {
-        measure(*arguments);
-    } catch (std::exception const& error) {
-        std::cerr << "load: " << error.what() << '\n';
-        return 1;
-    }
+    measure(*arguments);
     return 0;
+} catch (std::exception const& error) {
+    std::cerr << "load: " << error.what() << '\n';
+    return 1;
 }

@@ -122,7 +122,9 @@ void Directory::now_unused(Entries::iterator entry, Entries& ending) {
 Task<void> Directory::keep_house(std::weak_ptr<Directory> weak,
                                  std::chrono::milliseconds unused_for) {
     auto const step = std::clamp<milliseconds>(unused_for / 4, milliseconds{10}, minutes{1});
-    while (co_await pause(step)) {
+    for (;;) {
+        bool const goes_on = co_await pause(step);
+        if (!goes_on) co_return;
         auto const directory = weak.lock();
         if (!directory) co_return;
         directory->drop_unused(std::chrono::steady_clock::now());
