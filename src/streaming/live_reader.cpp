@@ -21,8 +21,11 @@ using std::chrono::steady_clock;
 constexpr Milliseconds longest = std::chrono::hours{24 * 3'650};
 
 std::optional<std::chrono::system_clock::time_point> moment_of(double milliseconds) {
+    using Clock = std::chrono::system_clock;
+    constexpr auto latest =
+        std::chrono::duration_cast<Milliseconds>(Clock::time_point::max().time_since_epoch());
     if (!(milliseconds > 0)) return std::nullopt;
-    return std::chrono::system_clock::time_point{bounded_time(milliseconds)};
+    return Clock::time_point{std::min(bounded_time(milliseconds), latest)};
 }
 
 // Nobody may register more metadata than half of that.

@@ -114,11 +114,13 @@ TEST_P(LiveListener, IsNeverCalledOnTheThreadThatReads) {
 TEST_P(LiveListener, MayBeStoppedOnTheThreadThatItsCallWaitsFor) {
     std::atomic<bool> called = false;
     std::atomic<bool> stopped = false;
+    std::atomic<bool> ended = false;
     std::optional<Watch> watch;
     watch.emplace(service.on_change([&](Change const&) {
         called = true;
         EXPECT_TRUE(eventually([&] { return stopped.load(); }));
         EXPECT_EQ(registry.services().size(), 1U) << "which needs that thread";
+        ended = true;
     }));
     owners.add(instance(1));
     ASSERT_TRUE(eventually([&] { return called.load(); }));
@@ -130,6 +132,7 @@ TEST_P(LiveListener, MayBeStoppedOnTheThreadThatItsCallWaitsFor) {
         EXPECT_EQ(error, errc::closed) << "not loaded, and there is nobody to wait";
         return true;
     });
+    EXPECT_TRUE(eventually([&] { return ended.load(); }));
 }
 
 TEST_P(LiveListener, WhoFallsFarBehindIsToldToLookAgain) {
