@@ -95,7 +95,8 @@ Figures Scenario::run() {
 }
 
 void Scenario::await_all() {
-    auto const wanted = static_cast<std::size_t>(options_.services * options_.owners);
+    auto const wanted =
+        static_cast<std::size_t>(options_.services) * static_cast<std::size_t>(options_.owners);
     auto const end = Clock::now() + 30s;
     while (truth_.healthy() < wanted) {
         if (Clock::now() > end) throw std::runtime_error{"the fleet does not come up"};

@@ -13,7 +13,6 @@ namespace rollcall::test {
 namespace {
 
 using namespace std::chrono_literals;
-using testing::ElementsAre;
 using testing::HasSubstr;
 
 class WatchTest : public CliTest {

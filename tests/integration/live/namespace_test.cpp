@@ -6,8 +6,6 @@
 namespace rollcall::live::test {
 namespace {
 
-using testing::ElementsAre;
-
 class LiveNamespace : public LiveTest {
 protected:
     long long subscriptions() {

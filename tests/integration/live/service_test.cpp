@@ -5,7 +5,6 @@
 namespace rollcall::live::test {
 namespace {
 
-using testing::AnyOf;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
