@@ -41,8 +41,8 @@ std::int64_t number_of(json::object const& object, std::string_view name) {
         number = value->to_number<double>();
     }
     constexpr double longest = 1e15;  // Exact as a double, and tens of thousands of years.
-    if (!(number > -longest && number < longest)) return 0;
-    return static_cast<std::int64_t>(number);
+    bool const fits = number > -longest && number < longest;  // Not so what is no number.
+    return fits ? static_cast<std::int64_t>(number) : 0;
 }
 
 int int_of(json::object const& object, std::string_view name) {

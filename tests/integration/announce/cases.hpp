@@ -214,8 +214,8 @@ inline std::size_t threads() {
 }
 
 TEST_P(AnnouncerTest, AThousandTakeOneThreadAndFewCommands) {
-    auto const before = threads();
     auto const by = owner(1s);
+    auto const before = threads();
     std::vector<Announcement> all;
     all.reserve(1'000);
     for (int i = 0; i < 1'000; ++i) {
@@ -224,7 +224,7 @@ TEST_P(AnnouncerTest, AThousandTakeOneThreadAndFewCommands) {
     EXPECT_TRUE(eventually([&] {
         return std::all_of(all.begin(), all.end(), [](auto const& a) { return a.registered(); });
     }));
-    EXPECT_LE(threads(), before + 1);
+    EXPECT_LE(threads(), before) << "it is the client's that keeps them all";
     EXPECT_TRUE(renewed(all.front().instance())) << "a first round, and looks behind it";
     ASSERT_TRUE(renewed(all.front().instance()));
     auto redis = admin();
