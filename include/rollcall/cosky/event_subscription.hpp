@@ -22,7 +22,7 @@ public:
     EventSubscription& operator=(EventSubscription&& other) noexcept;
 
     /// Returns when the listener does not run and never will again; inside a callback of the same
-    /// client, at once. Idempotent. Cost: no round trip.
+    /// client, the log callback included, at once. Idempotent. Cost: no round trip.
     void stop() noexcept;
 
 private:
