@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
@@ -64,6 +65,16 @@ public:
     /// Errors: `std::invalid_argument` for a name that the layout cannot store; `errc::closed` in a
     /// forked child.
     Service service(std::string const& service_name, ServiceOptions options = {}) const;
+
+    /// The instances of `service_name`, for callers that have a name and no handle, as they were
+    /// last known: a service that is not watched yet is from now on, until nobody has asked for it
+    /// for `RegistryOptions::unused_for`.
+    ///
+    /// Cost: a hash and a look-up more than `Service::instances`, and as that no lock and no
+    /// allocation, once the service is loaded; memory for each name that is asked for.
+    /// Errors: of the first load, as `Service::instances`; as `service`.
+    Snapshot instances(std::string_view service_name) const;
+    Snapshot instances(std::string_view service_name, std::error_code& error) const;
 
     /// Calls `listener` for every change of every service: as `Service::on_change`, in order for
     /// each service. All services of the namespace are watched from the first such call on, with

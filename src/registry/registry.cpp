@@ -82,6 +82,8 @@ struct Registry::Impl {
           announcer(announce::Announcer::create(core, port, options.heartbeat)) {}
 
     Result<std::vector<std::string>> services() const;
+    std::shared_ptr<live::Directory::Use> use(std::string service_name) const;
+    [[gnu::noinline]] Result<Snapshot> first_instances(std::string_view service_name) const;
 
     std::shared_ptr<redis::ClientCore> const core;
     std::shared_ptr<LayoutPort> const port;
@@ -100,6 +102,20 @@ Result<std::vector<std::string>> Registry::Impl::services() const {
     return names;
 }
 
+std::shared_ptr<live::Directory::Use> Registry::Impl::use(std::string service_name) const {
+    InstanceId named;
+    named.service = std::move(service_name);
+    named.id = "1";  // Any that can be stored: it is the name that is checked.
+    return directory->use(port->validated(named).service);
+}
+
+Result<Snapshot> Registry::Impl::first_instances(std::string_view service_name) const {
+    live::ServiceState const state{use(std::string{service_name}), {}};
+    auto found = state.instances();
+    if (found.has_value()) directory->find_by_name(state.use->service());
+    return found;
+}
+
 Registry::Registry(Client const& client, Layout const& layout, RegistryOptions options)
     : impl_(std::make_shared<Impl>(client, layout, completed(options, layout))) {}
 
@@ -108,12 +124,21 @@ Announcement Registry::announce(ServiceInstance const& instance, AnnounceOptions
 }
 
 Service Registry::service(std::string const& service_name, ServiceOptions options) const {
-    InstanceId named;
-    named.service = service_name;
-    named.id = "1";  // Any that can be stored: it is the name that is checked.
-    auto const stored = impl_->port->validated(named);
-    return Service{
-        std::make_shared<live::ServiceState const>(impl_->directory->use(stored.service), options)};
+    return Service{std::make_shared<live::ServiceState const>(impl_->use(service_name), options)};
+}
+
+Snapshot Registry::instances(std::string_view service_name) const {
+    if (auto known = impl_->directory->instances(service_name)) [[likely]]
+        return *std::move(known);
+    return outcome(impl_->first_instances(service_name));
+}
+
+Snapshot Registry::instances(std::string_view service_name, std::error_code& error) const {
+    if (auto known = impl_->directory->instances(service_name)) [[likely]] {
+        error.clear();
+        return *std::move(known);
+    }
+    return outcome(impl_->first_instances(service_name), error);
 }
 
 Watch Registry::on_change(

@@ -82,6 +82,13 @@ std::shared_ptr<WatchedService> Directory::find(std::string_view name) const {
     return found == entries_.end() ? nullptr : found->second.service;
 }
 
+void Directory::find_by_name(WatchedService const& service) {
+    std::lock_guard const lock{mutex_};
+    auto const found = entries_.find(service.name());
+    if (found == entries_.end() || found->second.service.get() != &service) return;
+    index_.add(service.cell());
+}
+
 Directory::Entry& Directory::entry_of(std::string const& name) {
     auto found = entries_.find(name);
     if (found == entries_.end()) found = entries_.emplace(name, watch(name)).first;
@@ -94,7 +101,6 @@ Directory::Entry Directory::watch(std::string const& name) {
     Entry entry;
     entry.service = std::make_shared<WatchedService>(name, context_, catalogue_, feed);
     entry.unused_since = std::chrono::steady_clock::now();
-    index_.add(entry.service->cell());
     entry.work = core_->spawn([watched = entry.service] { return WatchedService::run(watched); });
     return entry;
 }
@@ -140,7 +146,8 @@ void Directory::drop_unused(std::chrono::steady_clock::time_point now) {
 void Directory::drop_unused(std::chrono::steady_clock::time_point now, Entries& ending) {
     for (auto at = entries_.begin(); at != entries_.end();) {
         auto const next = std::next(at);
-        auto const& entry = at->second;
+        auto& entry = at->second;
+        if (entry.service->cell()->was_read()) entry.unused_since = now;
         if (entry.uses == 0 && !entry.kept && now - entry.unused_since >= options_.unused_for) {
             index_.remove(*entry.service->cell());
             ending.insert(entries_.extract(at));

@@ -63,10 +63,14 @@ public:
     /// Null unless it is watched.
     std::shared_ptr<WatchedService> find(std::string_view name) const;
 
-    /// Of a service that is watched; none of others.
+    /// Of a service that is found by name; none of others. Keeps it watched, as a use does that
+    /// ends at once.
     std::optional<Snapshot> instances(std::string_view name) const {
         return index_.instances(name);
     }
+    /// From now on `service` is found by its name, for as long as it is watched. It is loaded: what
+    /// is found must not be empty for want of an answer.
+    void find_by_name(WatchedService const& service);
 
     redis::ClientCore& core() const noexcept { return *core_; }
     void require_open() const;  ///< Errors: `errc::closed` in a forked child.

@@ -18,6 +18,16 @@ struct NameIndex::Names {
     }
 };
 
+namespace {
+
+std::optional<Snapshot> read(SnapshotCell const* cell) {
+    if (cell == nullptr) return std::nullopt;
+    cell->note_read();
+    return cell->snapshot();
+}
+
+}  // namespace
+
 NameIndex::NameIndex()
     : names_(
           std::make_shared<Names>(Names{decltype(Names::cells){0, NameHash{thread_random()()}}})) {}
@@ -28,13 +38,10 @@ std::optional<Snapshot> NameIndex::instances(std::string_view name) const {
     // The thread's own entry keeps the index meanwhile: reading another cell does not touch it.
     if (auto const* const names = names_.peek()) [[likely]] {
         auto const* const cell = names->find(name);
-        if (cell == nullptr) return std::nullopt;
-        return cell->snapshot();
+        return read(cell);
     }
     auto const names = names_.get();
-    auto const* const cell = names->find(name);
-    if (cell == nullptr) return std::nullopt;
-    return cell->snapshot();
+    return read(names->find(name));
 }
 
 NameIndex::CellPtr NameIndex::find(std::string_view name) const {

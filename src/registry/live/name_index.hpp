@@ -13,7 +13,7 @@
 
 namespace rollcall::live {
 
-/// The cells of all services that somebody watches, by name.
+/// The cells of services that are read by name.
 ///
 /// Cost of a look-up: a hash, a probe and two reads of cells; no lock, no allocation. Adding and
 /// removing copy the index, so that many names are better added at once.
@@ -25,7 +25,7 @@ public:
     NameIndex();
     ~NameIndex();
 
-    /// Nothing for a name that is not in the index.
+    /// Nothing for a name that is not in the index. The cell notes that it was read.
     /// Errors: `std::bad_alloc`, after a publication or a change of the index only.
     std::optional<Snapshot> instances(std::string_view name) const;
 

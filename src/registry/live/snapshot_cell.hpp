@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <string>
 #include <utility>
 
@@ -27,8 +28,15 @@ public:
     /// Errors: `std::bad_alloc`, after a publication only.
     Snapshot snapshot() const { return SnapshotAccess::make(tables_.get().detach()); }
 
+    /// By somebody who holds no share of the service; `was_read` forgets it.
+    void note_read() const noexcept {
+        if (!read_.load(std::memory_order_relaxed)) read_.store(true, std::memory_order_relaxed);
+    }
+    bool was_read() noexcept { return read_.exchange(false, std::memory_order_relaxed); }
+
 private:
     std::string const name_;
+    mutable std::atomic<bool> read_ = false;
     Cell<Shown> tables_;  ///< All of them are `InstanceTable`s.
 };
 

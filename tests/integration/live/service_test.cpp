@@ -146,6 +146,49 @@ TEST_P(LiveService, UnusedServicesAreLetGo) {
     EXPECT_TRUE(watched(registry).instances().empty()) << "and watched again";
 }
 
+TEST_P(LiveService, WhoReadsByNameNeedsNoHandle) {
+    Owners owners{server.url(), layout()};
+    owners.add(instance(1));
+    RegistryOptions given;
+    given.unused_for = 200ms;
+    auto const registry = reader(60s, given);
+    EXPECT_EQ(ids_of(registry.instances("web")), std::vector{id(1)});
+    owners.add(instance(2));
+    auto const both = [&] { return registry.instances("web").size() == 2; };
+    EXPECT_TRUE(eventually(both)) << "it is watched";
+    auto const first = registry.stats().resyncs;
+    auto const end = std::chrono::steady_clock::now() + 3 * given.unused_for;
+    EXPECT_TRUE(eventually([&] {
+        std::error_code error;
+        EXPECT_EQ(registry.instances("web", error).size(), 2U);
+        return std::chrono::steady_clock::now() > end;
+    })) << "and goes on for as long as somebody asks";
+    EXPECT_EQ(registry.stats().resyncs, first);
+    EXPECT_TRUE(eventually([&] { return registry.stats().services == 0; })) << "and no longer";
+    EXPECT_EQ(registry.instances("web").size(), 2U) << "it is read again";
+    EXPECT_THROW((void)registry.instances(""), std::invalid_argument);
+}
+
+TEST_P(LiveService, AFailureIsNeverAnEmptyListByName) {
+    server.kill();
+    auto settings = options();
+    settings.request_timeout = 100ms;
+    Client const other{settings};
+    Registry const registry{other, layout()};
+    for (int i = 0; i < 2; ++i) {
+        std::error_code error;
+        EXPECT_TRUE(registry.instances("web", error).empty());
+        EXPECT_TRUE(error) << "call " << i;
+        EXPECT_THROW((void)registry.instances("web"), Error);
+    }
+    server.start();
+    EXPECT_TRUE(eventually([&] {
+        std::error_code error;
+        (void)registry.instances("web", error);
+        return !error;
+    }));
+}
+
 TEST_P(LiveService, ManyServicesShareTwoConnections) {
     auto const registry = reader();
     std::vector<Service> services;
