@@ -1,6 +1,7 @@
 // A snapshot of a service, by its handle and by its name, read by one thread or by two, while
 // others change it or not. One operation takes the snapshot, looks at its revision and its first
-// instance, and drops it.
+// instance, and drops it. Without changes it is the public interface that is called, over a Redis
+// of its own; with changes the cells behind it, so that their rate is what it is said to be.
 
 #include <array>
 #include <atomic>
@@ -11,6 +12,7 @@
 #include <memory>
 #include <mutex>
 #include <shared_mutex>
+#include <stdexcept>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -21,8 +23,13 @@
 
 #include "laps.hpp"
 #include "live_data.hpp"
+#include "redis/client_core.hpp"
+#include "registry/layout_port.hpp"
 #include "registry/live/name_index.hpp"
 #include "registry/live/snapshot_cell.hpp"
+#include "support/redis_server.hpp"
+
+#include "rollcall/registry.hpp"
 
 namespace rollcall::bench {
 namespace {
@@ -74,10 +81,30 @@ struct Plain {
 };
 
 struct Ours {
+    test::RedisServer const server;
+    Client const client{server.url()};
+    Registry const registry{client, streaming_layout()};
+
+    Ours() {
+        auto& core = *client.core();
+        auto const port = streaming_layout().make_port()(client.core(), std::chrono::seconds{10});
+        for (auto const& name : names()) {
+            for (std::size_t i = 0; i < instances; ++i) {
+                auto instance = numbered_instance(i);
+                instance.service_name = name;
+                core.run([&] { return port->register_instance(instance, core.deadline()); })
+                    .value();
+            }
+            if (registry.instances(name).size() != instances) throw std::logic_error{name};
+        }
+    }
+};
+
+struct Cells {
     std::vector<std::shared_ptr<live::SnapshotCell>> cells;
     live::NameIndex index;
 
-    Ours() {
+    Cells() {
         for (auto const& name : names()) {
             cells.push_back(std::make_shared<live::SnapshotCell>(name));
             cells.back()->publish(table_of(instances));
@@ -138,8 +165,14 @@ void own_line(benchmark::State& state, std::size_t threads) {
     });
 }
 
-void handle(benchmark::State& state, std::size_t threads, int updates) {
-    Ours ours;
+void handle(benchmark::State& state, std::size_t threads) {
+    Ours const ours;
+    auto const service = ours.registry.service(names().front());
+    measure_laps(state, threads, [&](std::size_t, std::size_t) { look_at(service.instances()); });
+}
+
+void changing_handle(benchmark::State& state, std::size_t threads, int updates) {
+    Cells const ours;
     Changes const changes{updates, changes_of(*ours.cells[0])};
     measure_laps(state, threads,
                  [&](std::size_t, std::size_t) { look_at(read_by_handle(*ours.cells[0])); });
@@ -155,13 +188,20 @@ void plain_handle(benchmark::State& state, std::size_t threads, int updates) {
     measure_laps(state, threads, [&](std::size_t, std::size_t) { look_at(plain.get()); });
 }
 
-void by_name(benchmark::State& state, std::size_t threads, bool rotating, int updates) {
-    Ours ours;
+void by_name(benchmark::State& state, std::size_t threads, bool rotating) {
+    Ours const ours;
+    auto const keys = names();
+    measure_laps(state, threads, [&](std::size_t, std::size_t turn) {
+        look_at(ours.registry.instances(keys[rotating ? turn % services : 7]));
+    });
+}
+
+void changing_by_name(benchmark::State& state, std::size_t threads, int updates) {
+    Cells const ours;
     auto const keys = names();
     Changes const changes{updates, changes_of(*ours.cells[7])};
-    measure_laps(state, threads, [&](std::size_t, std::size_t turn) {
-        look_at(*ours.index.instances(keys[rotating ? turn % services : 7]));
-    });
+    measure_laps(state, threads,
+                 [&](std::size_t, std::size_t) { look_at(*ours.index.instances(keys[7])); });
 }
 
 void plain_by_name(benchmark::State& state, std::size_t threads, bool rotating) {
@@ -184,14 +224,14 @@ bool const added = [] {
     std::string const of_two = " by shared_mutex and shared_ptr";
     for (std::size_t const threads : {1U, 2U}) {
         auto const on = '_' + std::to_string(threads) + 't';
-        add("read.handle" + on, handle, threads, 0);
-        add("read.handle" + on + "/100 updates", handle, threads, 100);
-        add("read.handle" + on + "/10000 updates", handle, threads, 10'000);
+        add("read.handle" + on, handle, threads);
+        add("read.handle" + on + "/100 updates", changing_handle, threads, 100);
+        add("read.handle" + on + "/10000 updates", changing_handle, threads, 10'000);
         add("read.handle" + on + of_two, plain_handle, threads, 0);
         add("read.handle" + on + "/10000 updates" + of_two, plain_handle, threads, 10'000);
-        add("read.name" + on, by_name, threads, false, 0);
-        add("read.name" + on + "/10000 updates", by_name, threads, false, 10'000);
-        add("read.name" + on + "/rotating", by_name, threads, true, 0);
+        add("read.name" + on, by_name, threads, false);
+        add("read.name" + on + "/10000 updates", changing_by_name, threads, 10'000);
+        add("read.name" + on + "/rotating", by_name, threads, true);
         add("read.name" + on + of_two, plain_by_name, threads, false);
         add("read.name" + on + "/rotating" + of_two, plain_by_name, threads, true);
     }
