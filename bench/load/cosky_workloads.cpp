@@ -13,11 +13,14 @@
 #include "load/threads.hpp"
 #include "redis/request.hpp"
 
+#include "rollcall/cosky/consistency_service_discovery.hpp"
 #include "rollcall/cosky/service_registry.hpp"
+#include "rollcall/registry.hpp"
 
-// The writing figures of CoSky's own benchmark, in its two shapes: P as its figures were published
-// in 2021, C as its program is today (spec 15). One instance, one client, threads that each wait
-// for the reply to one operation before they begin the next.
+// CoSky's own benchmark, in its two shapes: P as its figures were published in 2021, C as its
+// program is today (spec 15). One instance, one client, threads that each wait for the reply to one
+// operation before they begin the next. What is cached needs no reply; beside it the same read
+// through a handle.
 
 namespace rollcall::bench {
 namespace {
@@ -42,16 +45,31 @@ struct Operation {
     std::string name = {};
     std::function<void()> once = {};
     bool is_floor = false;  ///< What the client needs for a call that does nothing.
+    std::size_t times = 1;  ///< That one call does it.
+    bool asks_redis() const noexcept { return times == 1; }
 };
+
+/// So many at once take much longer than looking at the clock.
+constexpr std::size_t cached_reads = 100;
 
 class Operations {
 public:
     Operations(Stage& stage, Workload workload)
-        : stage_(stage), workload_(workload), registry_(stage.client()) {
-        instance_.service_name = "1638572046";
+        : stage_(stage),
+          workload_(workload),
+          registry_(stage.client()),
+          discovery_(stage.client()),
+          cached_(stage.client()),
+          handle_(Registry{stage.client(), cosky_layout(cached_namespace)}.service(service_name)) {
+        instance_.service_name = service_name;
         instance_.host = "127.0.0.1";
         instance_.port = 23'456;
         instance_.metadata = {{"from", "test"}};
+        if (workload == Workload::c) {
+            auto fixed = instance_;
+            fixed.ephemeral = false;
+            registry_.register_instance(cached_namespace, fixed);
+        }
         instance_ = cosky::validated(instance_);
         ping_.push("PING");
         nothing_.push_script(empty_script, {}, {});
@@ -62,7 +80,15 @@ public:
                 {"empty_script", [this] { ask(nothing_); }, true},
                 {"register", [this] { must(registry_.register_instance(ns_, instance_)); }},
                 {"deregister", [this] { deregister(); }},
-                {"renew", [this] { must(registry_.renew(ns_, instance_)); }}};
+                {"renew", [this] { must(registry_.renew(ns_, instance_)); }},
+                {"get_instances",
+                 [this] { must(discovery_.instances(ns_, service_name).size() == here()); }},
+                {"get_services", [this] { must(discovery_.services(ns_).size() == here()); }},
+                cached("cached.get_instances",
+                       [this] { return cached_.instances(cached_namespace, service_name).size(); }),
+                cached("cached.get_services",
+                       [this] { return cached_.services(cached_namespace).size(); }),
+                cached("handle.get_instances", [this] { return handle_.instances().size(); })};
     }
 
     /// What the operations find: the instance (C), or none (P), so that no deregistration has
@@ -76,6 +102,22 @@ public:
     }
 
 private:
+    static constexpr char const* service_name = "1638572046";
+    /// Whose contents nobody changes, so that nobody listens to what the writes publish.
+    static constexpr char const* cached_namespace = "cached_svc";
+
+    std::size_t here() const noexcept { return workload_ == Workload::c ? 1 : 0; }
+
+    template <class Read>
+    Operation cached(std::string name, Read read) const {
+        auto const once = [this, read] {
+            std::size_t found = 0;
+            for (std::size_t i = 0; i < cached_reads; ++i) found += read();
+            must(found == cached_reads * here());
+        };
+        return {std::move(name), once, false, cached_reads};
+    }
+
     void ask(redis::Request const& request) {
         stage_.must_run([&] { return exchange(stage_, request); });
     }
@@ -91,6 +133,9 @@ private:
     Workload workload_;
     std::string_view ns_ = workload_ == Workload::p ? "benchmark_svc" : "ben_svc";
     cosky::RedisServiceRegistry registry_;
+    cosky::RedisServiceDiscovery discovery_;
+    cosky::ConsistencyRedisServiceDiscovery cached_;
+    Service handle_;
     ServiceInstance instance_;
     redis::Request ping_;
     redis::Request nothing_;
@@ -103,7 +148,7 @@ std::size_t repeat(Operation const& operation, std::size_t threads,
     auto const end = Clock::now() + std::chrono::duration_cast<Clock::duration>(time);
     on_threads(threads, [&] {
         std::size_t own = 0;
-        for (; Clock::now() < end; ++own) operation.once();
+        for (; Clock::now() < end; own += operation.times) operation.once();
         done += own;
     });
     return done;
@@ -113,7 +158,7 @@ void add_figures(std::vector<Figure>& all, std::string const& name, Operation co
                  Series const& series, Series const& ping) {
     constexpr char const* floor = "PING by the same client";
     all.push_back(compare(name, series.per_second, "1/s", ping.per_second, floor));
-    if (operation.is_floor) return;
+    if (operation.is_floor || !operation.asks_redis()) return;
     all.push_back(compare(name + ".redis_cpu", series.redis_cpu, "us", ping.redis_cpu,
                           std::string{"Redis CPU of "} + floor));
     all.push_back(client_cpu(name, series));

@@ -139,7 +139,7 @@ Task<Result<bool>> RedisServiceRegistry::Impl::put(OwnInstances::Operation const
 
 Task<Result<bool>> RedisServiceRegistry::Impl::store(RegisterCall call, Deadline deadline) {
     NamespacedInstanceId const id{call.ns, call.instance.instance_id};
-    auto const pass = co_await lanes.enter(id, deadline);
+    auto const pass = co_await lanes.enter(id, deadline, LaneUse::registration(call.instance));
     if (!pass) co_return held_up("register", id);
     auto const operation = own.registration(id);
     auto const kept = co_await put(operation, std::move(call), deadline);
@@ -150,7 +150,7 @@ Task<Result<bool>> RedisServiceRegistry::Impl::store(RegisterCall call, Deadline
 Task<Result<bool>> RedisServiceRegistry::Impl::withdraw(std::string ns, InstanceId names,
                                                         Deadline deadline) {
     NamespacedInstanceId const id{ns, names.id};
-    auto const pass = co_await lanes.enter(id, deadline);
+    auto const pass = co_await lanes.enter(id, deadline, LaneUse::removal());
     if (!pass) co_return held_up("deregister", id);
     // Also what was registered while this waited.
     if (may_be_own(names)) own.erase(id);
@@ -184,7 +184,7 @@ Task<Result<bool>> RedisServiceRegistry::Impl::prolong(OwnInstances::Operation c
                                                        RenewCall call, ServiceInstance given,
                                                        Deadline deadline) {
     NamespacedInstanceId const id{call.ns, given.instance_id};
-    auto const pass = co_await lanes.enter(id, deadline);
+    auto const pass = co_await lanes.enter(id, deadline, LaneUse::renewal(given));
     if (!pass) co_return held_up("renew", id);
     auto const found = co_await scripts.registry_renew(call, deadline);
     if (found.has_error()) co_return found.error();

@@ -179,7 +179,7 @@ Result<ChangeResult> RedisServiceProvider::Impl::add(ServiceInstance const& inst
 Task<Result<Written>> RedisServiceProvider::Impl::store(ServiceInstance const& stored,
                                                         Deadline deadline) {
     OwnInstances::Key const key{stored.service_name, stored.instance_id};
-    auto const pass = co_await lanes.enter(key, deadline);
+    auto const pass = co_await lanes.enter(key, deadline, LaneUse::registration(stored));
     if (!pass) co_return held_up("register", key);
     auto const call = register_call(stored);
     auto written = co_await scripts.execute_register(call, deadline);
@@ -195,7 +195,7 @@ Task<Result<Written>> RedisServiceProvider::Impl::store(ServiceInstance const& s
 Task<Result<Written>> RedisServiceProvider::Impl::withdraw(DeregisterCall const& call,
                                                            Deadline deadline) {
     OwnInstances::Key const key{call.service, call.id};
-    auto const pass = co_await lanes.enter(key, deadline);
+    auto const pass = co_await lanes.enter(key, deadline, LaneUse::removal());
     if (!pass) co_return held_up("deregister", key);
     // Also what was registered while this waited.
     own.erase(call.service, call.id);
