@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "load/report.hpp"
+#include "common/report.hpp"
 #include "load/stage.hpp"
 
 namespace rollcall::bench {

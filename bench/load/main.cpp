@@ -3,13 +3,13 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "common/redis_info.hpp"
 #include "load/cases.hpp"
 #include "load/push.hpp"
 
@@ -121,22 +121,6 @@ Effort effort_of(Arguments const& arguments) {
     return effort;
 }
 
-std::string load_average() {
-    std::ifstream in{"/proc/loadavg"};
-    std::string one;
-    in >> one;
-    return one;
-}
-
-std::string redis_version(Stage& stage) {
-    auto const info = stage.redis().must({"INFO", "server"}).text;
-    constexpr std::string_view name = "redis_version:";
-    auto const at = info.find(name);
-    if (at == std::string::npos) return "unknown";
-    auto const begin = at + name.size();
-    return info.substr(begin, info.find('\r', begin) - begin);
-}
-
 void measure(Arguments const& arguments) {
     auto const effort = effort_of(arguments);
     Cores const cores;
@@ -148,10 +132,9 @@ void measure(Arguments const& arguments) {
         if (!is_meant(arguments.only, each.name)) continue;
         Stage stage{server, each.layout};
         if (!where) {
-            where = circumstances(redis_version(stage));
-            std::cout << where->machine << ", Redis " << where->redis << ", commit "
-                      << where->commit << ", load average " << load_average() << '\n'
-                      << std::flush;
+            auto const info = stage.redis().must({"INFO", "server"}).text;
+            where = circumstances(info_text(info, "redis_version"));
+            std::cout << *where << std::flush;
         }
         auto figures = each.run(stage, effort);
         for (auto& figure : figures) {

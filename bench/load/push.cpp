@@ -10,10 +10,10 @@
 #include <stdexcept>
 #include <thread>
 
+#include "common/process.hpp"
+#include "common/statistics.hpp"
 #include "load/cases.hpp"
 #include "load/plain_client.hpp"
-#include "load/process.hpp"
-#include "load/statistics.hpp"
 
 #include "rollcall/registry.hpp"
 

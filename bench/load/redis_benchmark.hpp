@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "load/process.hpp"
+#include "common/process.hpp"
 
 namespace rollcall::bench {
 

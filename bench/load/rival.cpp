@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "load/statistics.hpp"
+#include "common/statistics.hpp"
 
 namespace rollcall::bench {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "load/statistics.hpp"
+#include "common/statistics.hpp"
 
 namespace rollcall::bench {
 

@@ -6,6 +6,7 @@
 #include <future>
 #include <stdexcept>
 
+#include "common/redis_info.hpp"
 #include "cosky/cosky_port.hpp"
 #include "load/monitor.hpp"
 #include "streaming/streaming_port.hpp"
@@ -31,13 +32,6 @@ ClientOptions client_options(test::RedisServer const& server) {
     options.url = server.url();
     options.request_timeout = patience;
     return options;
-}
-
-/// A number such as `used_cpu_user:1.25` in the text of INFO.
-double info_number(std::string const& info, std::string const& name) {
-    auto const at = info.find(name + ':');
-    if (at == std::string::npos) throw std::runtime_error{"INFO tells no " + name};
-    return std::strtod(info.c_str() + at + name.size() + 1, nullptr);
 }
 
 /// Shared by the coroutines of one run.
@@ -164,8 +158,7 @@ Command Stage::captured_script_call(std::size_t number, std::function<void()> co
 Stage::RedisState Stage::redis_state() {
     auto const info = redis_.must({"INFO"}).text;
     RedisState state;
-    state.cpu = std::chrono::duration<double>{info_number(info, "used_cpu_user") +
-                                              info_number(info, "used_cpu_sys")};
+    state.cpu = redis_cpu(info);
     state.refused = info_number(info, "total_error_replies");
     return state;
 }

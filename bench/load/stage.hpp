@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "load/process.hpp"
+#include "common/process.hpp"
 #include "load/redis_benchmark.hpp"
 #include "redis/client_core.hpp"
 #include "registry/layout_port.hpp"

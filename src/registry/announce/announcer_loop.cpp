@@ -12,7 +12,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr std::size_t calls_at_once = 64;
+constexpr std::size_t calls_at_once = 256;
 constexpr milliseconds before_next_try{200};
 /// How long Redis may be away before nobody who ends waits for it.
 constexpr milliseconds patience{300};

@@ -57,8 +57,7 @@ private:
     };
 
     /// A heartbeat for all that are registered, with what is asked beside it.
-    struct Round {
-        Keys keys = {};
+    struct Round {  // By service.
         std::vector<InstanceId> ids = {};
         std::vector<bool> persistent = {};  // As they are wanted.
         std::vector<Machine::Beat> beats = {};
@@ -86,6 +85,7 @@ private:
 
     Task<void> round(Call call);
     Task<void> read_marks(Keys keys);
+    std::vector<std::size_t> by_service(Keys const& keys) const;
     Task<void> beat(Round& round);
     Task<void> beat_some(Round& round, std::size_t first, std::size_t last);
     Task<void> find_unlisted(Round& round);

@@ -3,6 +3,8 @@
 #include <map>
 #include <set>
 #include <span>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include "registry/announce/announcer_loop.hpp"
@@ -14,6 +16,11 @@ using std::chrono::milliseconds;
 
 /// The leases are looked at for other owners' renewals once in so many rounds.
 constexpr std::uint64_t rounds_between_looks = 10;
+
+/// Of a round, in one request: some milliseconds of Redis, so that a registration of ours does not
+/// wait behind a whole round.
+constexpr std::size_t asked_at_once = 1'024;
+static_assert(asked_at_once <= LayoutPort::max_batch);
 
 AnnouncerMachine::Beat beat_of(Liveness liveness, bool wanted_persistent) {
     using Beat = AnnouncerMachine::Beat;
@@ -36,11 +43,11 @@ AnnouncerMachine::Beat beat_of(Liveness liveness, bool wanted_persistent) {
 
 Task<void> AnnouncerLoop::round(Call call) {
     ++begun_rounds_;
+    auto const order = by_service(call.keys);
     Round round;
-    round.keys = call.keys;
     round.beats.assign(call.keys.size(), Machine::Beat::failed);
-    for (auto const key : call.keys) {
-        // Nothing leaves between the decision and this.
+    for (auto const place : order) {
+        auto const key = call.keys[place];
         round.ids.push_back(entries_.at(key).record->id);
         round.persistent.push_back(!machine_.find(key)->ephemeral);
     }
@@ -56,15 +63,31 @@ Task<void> AnnouncerLoop::round(Call call) {
                            std::string{"a round of heartbeats failed: "} + error.what());
     }
     bool const look_at_all = rounds_++ % rounds_between_looks == 0;
-    tell(machine_.answer_round(call.number, round.beats, now()));
+    std::vector<Machine::Beat> beats(order.size());
+    for (std::size_t i = 0; i < order.size(); ++i) beats[order[i]] = round.beats[i];
+    tell(machine_.answer_round(call.number, beats, now()));
     for (auto const key : call.keys) refresh(key);
     wake_.notify();
     if (look_at_all || !owners_.suspected().empty()) co_await look_behind_round(look_at_all);
 }
 
+/// The places of `keys`, those of each service together, as one script call renews instances of
+/// one service.
+std::vector<std::size_t> AnnouncerLoop::by_service(Keys const& keys) const {
+    std::unordered_map<std::string_view, std::vector<std::size_t>> places;
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+        // Nothing leaves between the decision and this.
+        places[entries_.at(keys[i]).record->id.service].push_back(i);
+    }
+    std::vector<std::size_t> order;
+    order.reserve(keys.size());
+    for (auto const& [service, some] : places) order.insert(order.end(), some.begin(), some.end());
+    return order;
+}
+
 Task<void> AnnouncerLoop::read_marks(Keys keys) {
-    for (std::size_t first = 0; first < keys.size(); first += LayoutPort::max_batch) {
-        auto const last = std::min(first + LayoutPort::max_batch, keys.size());
+    for (std::size_t first = 0; first < keys.size(); first += asked_at_once) {
+        auto const last = std::min(first + asked_at_once, keys.size());
         std::vector<Key> asked;
         std::vector<InstanceId> ids;
         for (auto i = first; i < last; ++i) {
@@ -82,10 +105,10 @@ Task<void> AnnouncerLoop::read_marks(Keys keys) {
     }
 }
 
-/// Each part has its own time: a million take longer than one request may.
+/// Each part has its own time, too: a million take longer than one request may.
 Task<void> AnnouncerLoop::beat(Round& round) {
-    for (std::size_t first = 0; first < round.keys.size(); first += LayoutPort::max_batch) {
-        auto const last = std::min(first + LayoutPort::max_batch, round.keys.size());
+    for (std::size_t first = 0; first < round.ids.size(); first += asked_at_once) {
+        auto const last = std::min(first + asked_at_once, round.ids.size());
         co_await beat_some(round, first, last);
     }
 }

@@ -1,4 +1,4 @@
-#include "load/report.hpp"
+#include "common/report.hpp"
 
 #include <algorithm>
 #include <boost/json/serialize.hpp>
@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "load/process.hpp"
+#include "common/process.hpp"
 
 namespace rollcall::bench {
 namespace {
@@ -71,16 +71,27 @@ Circumstances circumstances(std::string const& redis_version) {
     return {std::to_string(cores) + " x " + processor(), redis_version, commit()};
 }
 
+std::ostream& operator<<(std::ostream& out, Circumstances const& where) {
+    std::string load;
+    std::ifstream{"/proc/loadavg"} >> load;
+    return out << where.machine << ", Redis " << where.redis << ", commit " << where.commit
+               << ", load average " << load << '\n';
+}
+
 void print_table(std::ostream& out, std::vector<Figure> const& figures) {
     std::size_t width = 0;
     for (auto const& figure : figures) width = std::max(width, figure.name.size());
     for (auto const& figure : figures) {
         char text[128];
-        std::snprintf(text, sizeof text, "  %9s %-4s %7.2f x +-%-4.0f%% %-12s ",
-                      number_text(figure.value).c_str(), figure.unit.c_str(), figure.ratio,
-                      figure.spread * 100, wanted_text(figure).c_str());
-        out << figure.name << std::string(width - figure.name.size(), ' ') << text << figure.against
-            << '\n';
+        std::snprintf(text, sizeof text, "  %9s %-4s", number_text(figure.value).c_str(),
+                      figure.unit.c_str());
+        out << figure.name << std::string(width - figure.name.size(), ' ') << text;
+        if (figure.ratio > 0) {
+            std::snprintf(text, sizeof text, " %7.2f x +-%-4.0f%% %-12s ", figure.ratio,
+                          figure.spread * 100, wanted_text(figure).c_str());
+            out << text;
+        }
+        out << ' ' << figure.against << '\n';
     }
 }
 

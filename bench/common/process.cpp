@@ -1,10 +1,12 @@
-#include "load/process.hpp"
+#include "common/process.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <fstream>
 #include <malloc.h>
 #include <sched.h>
 #include <spawn.h>
+#include <sstream>
 #include <stdexcept>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -69,11 +71,30 @@ Microseconds own_cpu() {
     return cpu_of(usage);
 }
 
-std::size_t resident_memory() {
-    std::ifstream in{"/proc/self/statm"};
+Microseconds cpu_of(pid_t process) {
+    auto const name = "/proc/" + std::to_string(process) + "/stat";
+    std::ifstream in{name};
+    std::string text;
+    std::getline(in, text);
+    // The second field is the program's name in brackets, and may hold anything.
+    std::istringstream rest{text.substr(std::min(text.rfind(')') + 1, text.size()))};
+    std::string skipped;
+    for (int field = 3; field < 14; ++field) rest >> skipped;
+    double user = 0;
+    double system = 0;
+    if (!(rest >> user >> system)) throw std::runtime_error{"cannot read " + name};
+    return std::chrono::duration<double>{(user + system) /
+                                         static_cast<double>(::sysconf(_SC_CLK_TCK))};
+}
+
+std::size_t resident_memory() { return resident_memory(::getpid()); }
+
+std::size_t resident_memory(pid_t process) {
+    auto const name = "/proc/" + std::to_string(process) + "/statm";
+    std::ifstream in{name};
     std::size_t all = 0;
     std::size_t resident = 0;
-    if (!(in >> all >> resident)) throw std::runtime_error{"cannot read /proc/self/statm"};
+    if (!(in >> all >> resident)) throw std::runtime_error{"cannot read " + name};
     return resident * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
 }
 

@@ -32,6 +32,8 @@ struct Circumstances {
 };
 
 Circumstances circumstances(std::string const& redis_version);
+/// One line, with the load average of now.
+std::ostream& operator<<(std::ostream& out, Circumstances const& where);
 
 void print_table(std::ostream& out, std::vector<Figure> const& figures);
 

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstddef>
 #include <string>
+#include <sys/types.h>
 #include <vector>
 
 namespace rollcall::bench {
@@ -11,9 +12,12 @@ using Microseconds = std::chrono::duration<double, std::micro>;
 
 /// User and system time of this process, all threads.
 Microseconds own_cpu();
+/// Of another one, to a hundredth of a second.
+Microseconds cpu_of(pid_t process);
 
-/// Bytes of this process that are in memory.
+/// Bytes of this process that are in memory, or of another one.
 std::size_t resident_memory();
+std::size_t resident_memory(pid_t process);
 /// Gives what is free on the heap back to the system, so that what is allocated next shows in
 /// `resident_memory`.
 void give_back_memory();
