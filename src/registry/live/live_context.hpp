@@ -8,6 +8,7 @@
 #include "redis/client_core.hpp"
 #include "registry/live/evidence_source.hpp"
 #include "registry/live/live_port.hpp"
+#include "registry/live/read_turns.hpp"
 
 namespace rollcall::live {
 
@@ -31,6 +32,7 @@ struct LiveContext {
     std::shared_ptr<redis::ClientCore> const core;
     std::shared_ptr<LivePort> const port;
     EvidenceSource evidence;  ///< On the I/O thread only.
+    ReadTurns turns{4'096};   ///< On the I/O thread only.
     Tally tally;
 };
 

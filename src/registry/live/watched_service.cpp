@@ -120,6 +120,12 @@ void WatchedService::pass_doubt_on() {
 Task<FeedAnswer> WatchedService::answer(FeedRead const& read) {
     FeedAnswer result;
     result.number = read.number;
+    std::optional<ReadTurns::Turn> turn;
+    if (read.everything) {
+        auto taken = co_await context_->turns.take(table_->size);
+        if (!taken) co_return result;
+        turn.emplace(*std::move(taken));
+    }
     if (read.everything && read.descriptions) ++context_->tally.resyncs;
     GenerationRead before;
     if (read.proof) {
