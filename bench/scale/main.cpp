@@ -44,27 +44,33 @@ struct Arguments {
     std::filesystem::path json = {};
 };
 
+/// Whether there is such an option, and the number is sensible.
+bool set_number(Arguments& arguments, std::string const& name, std::string const& value) {
+    auto const number = std::strtoul(value.c_str(), nullptr, 10);
+    if (name == "--instances") {
+        arguments.fleet.instances = number;
+    } else if (name == "--services") {
+        arguments.fleet.services = number;
+    } else if (name == "--seconds") {
+        arguments.steady = std::chrono::seconds{number};
+    } else if (name == "--heartbeat") {
+        arguments.fleet.heartbeat = std::chrono::seconds{number};
+    } else {
+        return false;
+    }
+    return number > 0 && number <= 10'000'000;
+}
+
 std::optional<Arguments> parse(std::vector<std::string> const& words) {
     Arguments result;
     for (std::size_t i = 0; i + 1 < words.size(); i += 2) {
         auto const& name = words[i];
         auto const& value = words[i + 1];
-        auto const number = std::strtoul(value.c_str(), nullptr, 10);
         if (name == "--layout" && (value == "streaming" || value == "cosky")) {
             result.fleet.layout = value;
         } else if (name == "--json") {
             result.json = value;
-        } else if (number == 0 || number > 10'000'000) {
-            return std::nullopt;
-        } else if (name == "--instances") {
-            result.fleet.instances = number;
-        } else if (name == "--services") {
-            result.fleet.services = number;
-        } else if (name == "--seconds") {
-            result.steady = std::chrono::seconds{number};
-        } else if (name == "--heartbeat") {
-            result.fleet.heartbeat = std::chrono::seconds{number};
-        } else {
+        } else if (!set_number(result, name, value)) {
             return std::nullopt;
         }
     }
