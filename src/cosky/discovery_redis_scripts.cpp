@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "cosky/scripts.hpp"
+#include "registry/epoch.hpp"
 #include "registry/script_calls.hpp"
 
 #include "rollcall/cosky/discovery_key_generator.hpp"
@@ -216,16 +217,19 @@ Task<Result<Written>> DiscoveryRedisScripts::write(redis::Script const& script,
 
 Task<Result<Written>> DiscoveryRedisScripts::registry_register(RegisterCall const& call,
                                                                Deadline deadline) const {
+    epochs_->before_write(epoch_key_of(call.ns));
     return execute_one(core_->session(), RegisterScript{*core_}, call, deadline);
 }
 
 Task<std::vector<Result<Written>>> DiscoveryRedisScripts::registry_register(
     std::span<RegisterCall const> calls, Deadline deadline) const {
+    for (auto const& call : calls) epochs_->before_write(epoch_key_of(call.ns));
     return execute_all(core_->session(), RegisterScript{*core_}, calls, deadline);
 }
 
 Task<Result<Written>> DiscoveryRedisScripts::register_telling(RegisterCall const& call,
                                                               Deadline deadline) const {
+    epochs_->before_write(epoch_key_of(call.ns));
     return execute_one(core_->session(), RegisterScript{*core_, true}, call, deadline);
 }
 
@@ -241,6 +245,8 @@ Task<Result<Lease>> DiscoveryRedisScripts::registry_renew(RenewCall const& call,
                                                           Deadline deadline) const {
     auto const& [service, id] = call.ids.front();
     auto const what = subject("renew", id);
+    auto const epoch_key = epoch_key_of(call.ns);
+    epochs_->before_write(epoch_key);
     std::vector<std::string> arguments{id, std::to_string(call.lease.count()),
                                        std::to_string(call.tolerance.count()), service};
     auto const response =
@@ -248,12 +254,21 @@ Task<Result<Lease>> DiscoveryRedisScripts::registry_renew(RenewCall const& call,
     if (response.has_error()) co_return response.error();
     auto const reply = (*response)[0];
     if (reply.is_aggregate()) note_refused(*core_, call.ns, reply[1].text());
-    co_return lease_of((reply.is_aggregate() ? reply[0] : reply).integer(wrong_type));
+    auto const lease = lease_of((reply.is_aggregate() ? reply[0] : reply).integer(wrong_type));
+    if (lease == Lease::missing) epochs_->doubt(epoch_key);
+    co_return lease;
 }
 
 Task<std::vector<Result<RenewReply>>> DiscoveryRedisScripts::registry_renew_batch(
     std::span<RenewCall const> calls, Deadline deadline) const {
-    return execute_all(core_->session(), RenewScript{*core_}, calls, deadline);
+    for (auto const& call : calls) epochs_->before_write(epoch_key_of(call.ns));
+    auto replies = co_await execute_all(core_->session(), RenewScript{*core_}, calls, deadline);
+    for (std::size_t i = 0; i < replies.size(); ++i) {
+        if (!replies[i].has_value()) continue;
+        auto const missing = std::ranges::count(replies[i]->leases, Lease::missing);
+        if (missing > 0) epochs_->doubt(epoch_key_of(calls[i].ns));
+    }
+    co_return replies;
 }
 
 Task<Result<Written>> DiscoveryRedisScripts::registry_set_metadata(std::string const& ns,

@@ -16,6 +16,7 @@
 #include "redis/response.hpp"
 #include "redis/script.hpp"
 #include "redis/task.hpp"
+#include "registry/epoch_stamps.hpp"
 #include "registry/layout_port.hpp"
 
 #include "rollcall/cosky/instance_id.hpp"
@@ -70,14 +71,15 @@ struct ExpireCall {
 /// "DiscoveryRedisScripts". Keys, arguments, replies and costs are in `docs/redis-contract.md`.
 ///
 /// `Written::existed` says that there was something to do: the instance or service was there or,
-/// for `registry_set_service`, was not. Thread safety: the I/O thread only, construction aside.
+/// for `registry_set_service`, was not. What registers and renews instances sees to it that the
+/// data has an epoch. Thread safety: the I/O thread only, construction aside.
 class DiscoveryRedisScripts {
 public:
     static constexpr std::size_t max_renewals = 128;   ///< Of one call.
     static constexpr std::size_t max_expired = 1'000;  ///< Ids of one call.
 
     explicit DiscoveryRedisScripts(std::shared_ptr<redis::ClientCore> core)
-        : core_(std::move(core)) {}
+        : core_(std::move(core)), epochs_(std::make_shared<EpochStamps>(*core_)) {}
 
     Task<Result<Written>> registry_register(RegisterCall const& call, Deadline deadline) const;
     /// Sends all together and answers each on its own.
@@ -141,6 +143,7 @@ private:
                                  Deadline deadline) const;
 
     std::shared_ptr<redis::ClientCore> core_;
+    std::shared_ptr<EpochStamps> epochs_;
 };
 
 /// As many calls as these ids need.

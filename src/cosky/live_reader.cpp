@@ -7,6 +7,7 @@
 
 #include "core/text.hpp"
 #include "redis/request.hpp"
+#include "registry/epoch.hpp"
 #include "registry/exchange.hpp"
 #include "registry/replies.hpp"
 
@@ -175,6 +176,6 @@ Task<void> LiveReader::clean_up(std::string const& service, std::vector<std::str
     (void)co_await scripts_.discovery_expire(calls, deadline);
 }
 
-std::string LiveReader::epoch_key() const { return ns_ + ":rollcall:epoch"; }
+std::string LiveReader::epoch_key() const { return epoch_key_of(ns_); }
 
 }  // namespace rollcall::cosky

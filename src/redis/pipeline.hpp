@@ -97,6 +97,8 @@ public:
     void refuse(Failure const& failure);
     void wait_again() { refusal_.reset(); }
     bool is_open() const noexcept { return open_; }
+    /// Its number, counted from 1; 0 while there is none.
+    std::uint64_t connection() const noexcept { return open_ ? opened_ : 0; }
     void hold() noexcept { held_ = true; }  ///< Sends nothing until `release`, however open.
     void release();
 

@@ -55,6 +55,8 @@ void Session::detach(ConnectionListener& listener) { std::erase(listeners_->all,
 
 bool Session::connected() const noexcept { return link_->connected(); }
 
+std::uint64_t Session::connection() const noexcept { return link_->pipeline().connection(); }
+
 std::string const& Session::last_error() const noexcept { return link_->last_error(); }
 
 std::string Session::local_address() const { return link_->local_address(); }

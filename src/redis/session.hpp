@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -73,6 +74,8 @@ public:
     void detach(ConnectionListener& listener);
 
     bool connected() const noexcept;
+    /// The number of the connection, counted from 1; 0 without one.
+    std::uint64_t connection() const noexcept;
     /// Why there is no connection: what the last attempt to connect or log in met, or how the last
     /// connection ended. Empty while connected. May hold what Redis said: untrusted text.
     std::string const& last_error() const noexcept;

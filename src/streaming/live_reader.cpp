@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "redis/request.hpp"
+#include "registry/epoch.hpp"
 #include "registry/exchange.hpp"
 #include "registry/key_scan.hpp"
 #include "streaming/service_keys.hpp"
@@ -241,6 +242,6 @@ Task<Result<std::vector<bool>>> LiveReader::listed(std::vector<std::string> cons
     co_return result;
 }
 
-std::string LiveReader::epoch_key() const { return scripts_.keys().prefix() + ":rollcall:epoch"; }
+std::string LiveReader::epoch_key() const { return epoch_key_of(scripts_.keys().prefix()); }
 
 }  // namespace rollcall::streaming

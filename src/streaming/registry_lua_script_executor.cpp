@@ -3,6 +3,7 @@
 #include <array>
 #include <charconv>
 
+#include "registry/epoch.hpp"
 #include "registry/script_calls.hpp"
 #include "streaming/event_text.hpp"
 #include "streaming/scripts.hpp"
@@ -231,15 +232,19 @@ RegistryLuaScriptExecutor::RegistryLuaScriptExecutor(std::shared_ptr<redis::Clie
     : core_(std::move(core)),
       keys_(std::move(keys)),
       lease_(lease),
-      common_{keys_.prefix(), keys_.services_index(), std::to_string(lease.count())} {}
+      common_{keys_.prefix(), keys_.services_index(), std::to_string(lease.count())},
+      epoch_key_(epoch_key_of(keys_.prefix())),
+      epochs_(std::make_shared<EpochStamps>(*core_)) {}
 
 Task<Result<Written>> RegistryLuaScriptExecutor::execute_register(RegisterCall const& call,
                                                                   Deadline deadline) const {
+    epochs_->before_write(epoch_key_);
     return execute_one(core_->session(), RegisterScript{{*this, common_}}, call, deadline);
 }
 
 Task<std::vector<Result<Written>>> RegistryLuaScriptExecutor::execute_register(
     std::span<RegisterCall const> calls, Deadline deadline) const {
+    epochs_->before_write(epoch_key_);
     return execute_all(core_->session(), RegisterScript{{*this, common_}}, calls, deadline);
 }
 
@@ -250,7 +255,14 @@ Task<Result<Written>> RegistryLuaScriptExecutor::execute_deregister(DeregisterCa
 
 Task<std::vector<Result<HeartbeatReply>>> RegistryLuaScriptExecutor::execute_heartbeat_update(
     std::span<HeartbeatCall const> calls, Deadline deadline) const {
-    return execute_all(core_->session(), HeartbeatScript{{*this, common_}}, calls, deadline);
+    epochs_->before_write(epoch_key_);
+    auto replies =
+        co_await execute_all(core_->session(), HeartbeatScript{{*this, common_}}, calls, deadline);
+    auto const lost = [](Result<HeartbeatReply> const& reply) {
+        return reply.has_value() && std::ranges::count(reply->beats, Beat::gone) > 0;
+    };
+    if (std::ranges::any_of(replies, lost)) epochs_->doubt(epoch_key_);
+    co_return replies;
 }
 
 Task<std::vector<Result<CleanupReply>>>

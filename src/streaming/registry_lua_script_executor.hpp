@@ -16,6 +16,7 @@
 #include "core/result.hpp"
 #include "redis/client_core.hpp"
 #include "redis/task.hpp"
+#include "registry/epoch_stamps.hpp"
 #include "registry/layout_port.hpp"
 
 #include "rollcall/streaming/registry_keys.hpp"
@@ -132,7 +133,8 @@ struct UpdateReply {
 /// Runs the scripts of this layout. Source: seed 000, "Lua Scripts". Keys, arguments, replies and
 /// costs are in `docs/redis-contract.md`.
 ///
-/// The forms for many calls send all of them together and answer each on its own.
+/// The forms for many calls send all of them together and answer each on its own. What registers
+/// and renews sees to it that the data has an epoch.
 /// Thread safety: the I/O thread only.
 class RegistryLuaScriptExecutor {
 public:
@@ -189,6 +191,8 @@ private:
     RegistryKeys keys_;
     std::chrono::seconds lease_;
     Common common_;
+    std::string epoch_key_;
+    std::shared_ptr<EpochStamps> epochs_;
 };
 
 }  // namespace rollcall::streaming

@@ -8,6 +8,8 @@
 #include <optional>
 #include <thread>
 
+#include "registry/epoch.hpp"
+
 namespace rollcall::test {
 
 namespace {
@@ -140,7 +142,10 @@ void SequenceTest::check_messages(std::vector<SequenceReport>& reports) {
 /// Nothing stands in Redis that no step was asked about.
 void SequenceTest::check_keys(std::vector<SequenceReport>& reports) {
     std::set<std::string> known;
-    for (auto const& report : reports) known.insert(report.keys.begin(), report.keys.end());
+    for (auto const& report : reports) {
+        known.insert(report.keys.begin(), report.keys.end());
+        known.insert(epoch_key_of(report.prefix));
+    }
     for (auto const& key : redis_.must({"KEYS", "*"}).texts()) {
         if (!known.contains(key)) reports.front().wrong.push_back("unknown key " + key);
     }

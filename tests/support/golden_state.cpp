@@ -306,14 +306,17 @@ void load(RedisClient& redis, LiveKeys const& keys) {
     }
 }
 
+bool is_ours(std::string_view key) {
+    return std::any_of(std::begin(prefixes), std::end(prefixes), [&](std::string_view prefix) {
+        auto const ours = std::string{prefix} + ":rollcall:";
+        return key == ours + "epoch" || key == ours + "sweep" || key.starts_with(ours + "drained:");
+    });
+}
+
 LiveKeys read(RedisClient& redis) {
     LiveKeys keys;
     for (auto const& key : redis.must({"KEYS", "*"}).texts()) {
-        bool const is_ours =
-            std::any_of(std::begin(prefixes), std::end(prefixes), [&](std::string_view prefix) {
-                return key.starts_with(std::string{prefix} + ":rollcall:");
-            });
-        if (!is_ours) keys.emplace(key, read_key(redis, key));
+        if (!is_ours(key)) keys.emplace(key, read_key(redis, key));
     }
     return keys;
 }

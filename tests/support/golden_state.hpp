@@ -101,7 +101,11 @@ long long redis_time(RedisClient& redis);
 /// Replaces everything in Redis by `keys`, which must not hold marks.
 void load(RedisClient& redis, LiveKeys const& keys);
 
-/// All keys but our own, `<prefix>:rollcall:*`, which the recorded programs do not have.
+/// Whether a key is one of those that the recorded programs do not have: `epoch`, `sweep` and the
+/// marks `drained:…` behind `<prefix>:rollcall:`.
+bool is_ours(std::string_view key);
+
+/// All keys but our own.
 LiveKeys read(RedisClient& redis);
 
 /// The id in `P:services:S:instance:I`, else empty.

@@ -50,7 +50,6 @@ private:
     void invalidated(std::string_view) override { on_doubt_(); }
     void lost(std::string_view) override {}
 
-    void warn(redis::Value refusal);
     GenerationNumber number_of(Generation generation);
 
     redis::ClientCore& core_;
@@ -61,8 +60,5 @@ private:
     Generation last_;
     GenerationNumber number_ = 0;  // Of the last one.
 };
-
-/// 32 hexadecimal digits.
-std::string random_epoch();
 
 }  // namespace rollcall::announce

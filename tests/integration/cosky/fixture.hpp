@@ -51,6 +51,7 @@ protected:
         }
         return result;
     }
+    std::vector<std::string> keys() { return rollcall::test::keys_beside_epoch(admin, ns); }
     std::int64_t redis_seconds() { return std::stoll(redis().must({"TIME"}).texts().at(0)); }
     std::string field(std::string const& id, std::string const& name) {
         return redis().must({"HGET", DiscoveryKeyGenerator::instance_key(ns, id), name}).text;

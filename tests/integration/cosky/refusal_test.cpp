@@ -50,7 +50,7 @@ protected:
     /// All that is stored, a line for each key; of TTLs whether there is one.
     std::vector<std::string> stored() {
         std::vector<std::string> lines;
-        for (auto const& name : admin.must({"KEYS", "*"}).texts()) {
+        for (auto const& name : keys()) {
             auto line = name.substr(ns.size());
             auto const type = admin.must({"TYPE", name}).text;
             std::vector<std::string> parts;

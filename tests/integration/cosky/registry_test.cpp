@@ -117,7 +117,7 @@ TEST_F(Registry, Defect10_AndDefect12_NothingHappensBeforeTheArgumentsAreChecked
     }
     EXPECT_TRUE(refused({"60", "order", id, "http", "10.0.0.5", "80"})) << "no weight";
     EXPECT_TRUE(refused({"60", "order", id, "http", "10.0.0.5", "80", "1", "_k"})) << "no value";
-    EXPECT_THAT(redis().must({"KEYS", "*"}).texts(), IsEmpty());
+    EXPECT_THAT(keys(), IsEmpty());
     EXPECT_THAT(heard(), IsEmpty());
     EXPECT_FALSE(refused({"60", "order", id, "http", "10.0.0.5", "80", "1"}));
     EXPECT_THROW((RedisServiceRegistry{client, {max_instance_ttl + 1s}}), std::invalid_argument);
@@ -234,7 +234,7 @@ TEST_F(Registry, Defect18_NamesThatPoisonSubscribersAreRefused) {
     EXPECT_THROW(registry.register_instance(ns, odd), std::invalid_argument);
     EXPECT_THROW(registry.register_instance("a:b", order), std::invalid_argument);
     EXPECT_THROW(registry.set_metadata(ns, "order", id, "_x", "1"), std::invalid_argument);
-    EXPECT_THAT(redis().must({"KEYS", "*"}).texts(), IsEmpty());
+    EXPECT_THAT(keys(), IsEmpty());
 }
 
 TEST_F(Registry, Defect19_ManyPairsAreStoredWholeOrRefused) {
@@ -273,7 +273,7 @@ TEST_F(Registry, Defect22_AndDefect23_RemovingLeavesNothingAndSaysWhatItDid) {
     EXPECT_FALSE(registry.set_service(ns, "order"));
     EXPECT_TRUE(registry.remove_service(ns, "order"));
     EXPECT_FALSE(registry.remove_service(ns, "order"));
-    EXPECT_THAT(redis().must({"KEYS", "*"}).texts(), IsEmpty());
+    EXPECT_THAT(keys(), IsEmpty());
 }
 
 TEST_F(Registry, E4_WhoHoldsAnInstanceTakesItBackFromWhoMadeItPersistent) {
@@ -298,7 +298,7 @@ TEST_F(Registry, E6_ARemovedServiceLeavesNoCount) {
     EXPECT_TRUE(registry.remove_service(ns, "order"));
     RedisServiceStatistic{client}.stat_service(ns, "order");
     EXPECT_FALSE(registry.remove_service(ns, "order"));
-    EXPECT_THAT(redis().must({"KEYS", "*"}).texts(), IsEmpty());
+    EXPECT_THAT(keys(), IsEmpty());
 }
 
 TEST_F(Registry, E10_OneIdUnderTwoServices) {

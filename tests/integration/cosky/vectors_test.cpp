@@ -135,7 +135,7 @@ protected:
 
     State stored() {
         State state;
-        for (auto const& key : redis().must({"KEYS", "*"}).texts()) {
+        for (auto const& key : keys()) {
             auto& content = state[key.substr(ns.size() + 1)];
             content.type = redis().must({"TYPE", key}).text;
             content.ttl = redis().must({"TTL", key}).integer;

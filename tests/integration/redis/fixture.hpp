@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/post.hpp>
 #include <chrono>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "redis/client_core.hpp"
+#include "registry/epoch.hpp"
 #include "support/redis_server.hpp"
 
 namespace rollcall::test {
@@ -112,6 +114,14 @@ inline long long command_stat(RedisClient& admin, std::string const& command,
     if (line == std::string::npos) return 0;
     auto const at = info.find(name + "=", line);
     return std::stoll(info.substr(at + name.size() + 1));
+}
+
+/// The names of all keys but the epoch of `prefix`, which everybody writes who registers; sorted.
+inline std::vector<std::string> keys_beside_epoch(RedisClient& admin, std::string_view prefix) {
+    auto keys = admin.must({"KEYS", "*"}).texts();
+    std::erase(keys, epoch_key_of(prefix));
+    std::ranges::sort(keys);
+    return keys;
 }
 
 /// One server for all tests of a suite, empty at the start of each.

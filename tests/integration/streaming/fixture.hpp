@@ -82,6 +82,7 @@ class StreamingTest : public WithRedis {
 protected:
     RedisClient& redis() { return admin; }
     std::vector<Told> heard() { return told(listener.drain()); }
+    std::vector<std::string> keys() { return rollcall::test::keys_beside_epoch(admin, prefix); }
     long long redis_now();  ///< Milliseconds.
     /// As a peer might have, heard of `age` milliseconds ago; no fields: its Hash has expired.
     void store(std::string const& service, std::string const& id, long long age,
