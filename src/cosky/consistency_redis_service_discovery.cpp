@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <cstdint>
 #include <map>
 #include <mutex>
 #include <new>
@@ -63,6 +65,9 @@ struct Remembered {
           directory(std::make_shared<live::Directory>(
               core, std::shared_ptr<LivePort>{port, &port->live()}, directory_options(options))),
           services(std::make_shared<ServicesCache>(core, ns)) {}
+    ~Remembered() { services->stop(); }
+    Remembered(Remembered const&) = delete;
+    Remembered& operator=(Remembered const&) = delete;
 
     /// The list of services is listened to from the first time on that it is asked for.
     Result<void> listen() {
@@ -88,7 +93,8 @@ struct Remembered {
     std::shared_ptr<LayoutPort> const port;
     std::shared_ptr<live::Directory> const directory;
     std::shared_ptr<ServicesCache> const services;
-    std::mutex mutex;  // Guards what is below.
+    std::uint64_t last_use = 0;  // Guarded by its owner.
+    std::mutex mutex;            // Guards what is below.
     bool listening = false;
     std::map<std::string, std::weak_ptr<live::WatchedService>, std::less<>> read;
 };
@@ -105,6 +111,8 @@ struct ConsistencyRedisServiceDiscovery::Impl {
           time(std::make_shared<RedisTime>(core)) {}
 
     Result<std::shared_ptr<Remembered>> remembered(std::string_view ns);
+    std::shared_ptr<Remembered> remembered_already(std::string_view ns);
+    std::shared_ptr<Remembered> take_longest_unused();
     Result<std::vector<std::string>> services(std::string_view ns);
     Result<DiscoveredInstances> instances(std::string_view ns, std::string_view service);
     Result<std::optional<DiscoveredInstance>> remembered_instance(std::string_view ns,
@@ -125,6 +133,7 @@ struct ConsistencyRedisServiceDiscovery::Impl {
 
     std::mutex mutex;  // Guards what is below.
     std::map<std::string, std::shared_ptr<Remembered>, std::less<>> namespaces;
+    std::uint64_t last_use = 0;
     redis::Background timing;
 };
 
@@ -161,35 +170,53 @@ auto answer_of(Ask ask) -> Result<std::invoke_result_t<Ask>> {
 
 }  // namespace
 
-/// Null: too many are.
 Result<std::shared_ptr<Remembered>> ConsistencyRedisServiceDiscovery::Impl::remembered(
     std::string_view ns) {
     validate_namespace(ns);
     if (core->closed()) return redis::was_forked();
+    std::shared_ptr<Remembered> forgotten;  // Ends without the mutex, when nobody uses it any more.
     std::lock_guard const lock{mutex};
     auto found = namespaces.find(ns);
     if (found == namespaces.end()) {
-        if (namespaces.size() >= most_namespaces) return std::shared_ptr<Remembered>{};
+        if (namespaces.size() >= most_namespaces) forgotten = take_longest_unused();
         if (namespaces.empty()) {
             timing = core->spawn([clock = time] { return RedisTime::run(clock); });
         }
         std::string const name{ns};
         found = namespaces.emplace(name, std::make_shared<Remembered>(core, name, options)).first;
     }
+    found->second->last_use = ++last_use;
     return found->second;
+}
+
+/// Null unless it is.
+std::shared_ptr<Remembered> ConsistencyRedisServiceDiscovery::Impl::remembered_already(
+    std::string_view ns) {
+    std::lock_guard const lock{mutex};
+    auto const found = namespaces.find(ns);
+    if (found == namespaces.end()) return nullptr;
+    found->second->last_use = ++last_use;
+    return found->second;
+}
+
+std::shared_ptr<Remembered> ConsistencyRedisServiceDiscovery::Impl::take_longest_unused() {
+    auto const longest = std::ranges::min_element(
+        namespaces, {}, [](auto const& entry) { return entry.second->last_use; });
+    auto taken = std::move(longest->second);
+    namespaces.erase(longest);
+    return taken;
 }
 
 Result<std::vector<std::string>> ConsistencyRedisServiceDiscovery::Impl::services(
     std::string_view ns) {
     auto const found = remembered(ns);
     if (found.has_error()) return found.error();
-    if (auto const& known = *found) {
-        auto const started = known->listen();
-        if (started.has_error()) return started.error();
-        auto const names = known->services->names(core->deadline());
-        if (names.has_error()) return names.error();
-        if (*names) return **names;
-    }
+    auto const& known = *found;
+    auto const started = known->listen();
+    if (started.has_error()) return started.error();
+    auto const names = known->services->names(core->deadline());
+    if (names.has_error()) return names.error();
+    if (*names) return **names;
     return answer_of([&] { return asking.services(ns); });
 }
 
@@ -199,8 +226,8 @@ Result<DiscoveredInstances> ConsistencyRedisServiceDiscovery::Impl::instances(
     auto const named = remembered(ns);
     if (named.has_error()) return named.error();
     auto const& known = *named;
-    bool const too_many = !known || (known->directory->size() >= options.max_services &&
-                                     !known->directory->find(service));
+    bool const too_many =
+        known->directory->size() >= options.max_services && !known->directory->find(service);
     if (too_many) {
         return answer_of([&] { return asking.instances(ns, service); });
     }
@@ -233,9 +260,9 @@ ConsistencyRedisServiceDiscovery::Impl::remembered_instance(std::string_view ns,
     using None = std::optional<DiscoveredInstance>;
     validate_stored_name("service name", service);
     validate_stored_name("instance id", id);
-    auto const named = remembered(ns);
-    if (named.has_error()) return named.error();
-    auto const& known = *named;
+    validate_namespace(ns);
+    if (core->closed()) return redis::was_forked();
+    auto const known = remembered_already(ns);
     if (!known || !known->directory->find(service)) return None{};
     live::ServiceState const state{known->directory->use(std::string{service}), options.reads};
     auto const snapshot = state.instances();

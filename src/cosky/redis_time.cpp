@@ -17,7 +17,9 @@ constexpr milliseconds retry_pause{500};
 Task<void> RedisTime::run(std::shared_ptr<RedisTime> self) {
     for (;;) {
         bool const done = co_await self->read();
-        if (!co_await pause(done ? usual_pause : retry_pause)) co_return;
+        auto const wait = done ? usual_pause : retry_pause;
+        bool const goes_on = co_await pause(wait);
+        if (!goes_on) co_return;
     }
 }
 

@@ -101,7 +101,9 @@ Task<void> ServicesCache::load_until_done(std::shared_ptr<ServicesCache> self) {
             continue;
         }
         self->wanted_ = true;
-        if (!co_await pause(std::exchange(retry, std::min(2 * retry, longest_retry)))) co_return;
+        auto const wait = std::exchange(retry, std::min(2 * retry, longest_retry));
+        bool const goes_on = co_await pause(wait);
+        if (!goes_on) co_return;
     }
     self->loading_ = false;
 }

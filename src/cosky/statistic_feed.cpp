@@ -60,7 +60,9 @@ void StatisticFeed::schedule() {
 
 Task<void> StatisticFeed::count_until_done(std::shared_ptr<StatisticFeed> self) {
     auto wait = self->pause_;
-    while (co_await pause(wait) && !self->due_.empty()) {
+    for (;;) {
+        bool const goes_on = co_await pause(wait);
+        if (!goes_on || self->due_.empty()) break;
         auto due = self->due_.take();
         bool const done = co_await self->count(std::move(due));
         wait = done ? self->pause_

@@ -70,7 +70,9 @@ struct Sweeper::State {
     /// A stop may cut a sweep short anywhere: each removal is announced in the step that removes.
     static Task<void> sweep_on(std::shared_ptr<State> state) {
         auto wait = state->schedule.delay;
-        while (co_await pause(wait) && !state->stopping) {
+        for (;;) {
+            bool const goes_on = co_await pause(wait);
+            if (!goes_on || state->stopping) co_return;
             co_await sweep(state);
             wait = state->schedule.period;
         }

@@ -22,8 +22,8 @@ namespace rollcall::cosky {
 struct ConsistencyOptions {
     /// How long a service that nobody asks for is still watched.
     std::chrono::milliseconds unused_for{300'000};
-    /// Of a namespace; what is asked for beyond that is read from Redis each time, as are
-    /// namespaces beyond 1,000.
+    /// Of a namespace; what is asked for beyond that is read from Redis each time. Of 1,000
+    /// namespaces, the one that was not asked for the longest makes room for the next.
     std::size_t max_services = 10'000;
     /// What a call gives while Redis cannot be reached.
     ServiceOptions reads = {};

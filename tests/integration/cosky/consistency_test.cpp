@@ -325,6 +325,35 @@ TEST_F(Consistency, BadNamesAndOptionsAreRefused) {
     EXPECT_THROW((ConsistencyRedisServiceDiscovery{client, options}), std::invalid_argument);
 }
 
+TEST_F(Consistency, TheNamespaceUnusedTheLongestMakesRoomForTheNext) {
+    registry.register_instance(ns, an_instance("order"));
+    registry.register_instance("{second}", an_instance("order"));
+    auto const watched = [&](std::string const& of) {
+        return !redis().must({"PUBSUB", "CHANNELS", of + ":svc_idx"}).elements.empty();
+    };
+    for (auto const* const of : {"cosky-{default}", "{second}"}) {
+        ASSERT_EQ(discovery.services(of).size(), 1u);
+        ASSERT_EQ(ids_of(discovery.instances(of, "order")).size(), 1u);
+    }
+    for (int i = 2; i < 1'000; ++i) discovery.services("{n" + std::to_string(i) + "}");
+    ASSERT_TRUE(watched(ns));
+    ASSERT_THAT(ids(), ElementsAre(id_of("order"))) << "used again: no longer the oldest";
+    auto const before = commands("hgetall") + commands("smembers");
+    discovery.instance("{never watched}", "order", id_of("order"));
+    EXPECT_TRUE(watched("{second}")) << "who only asks takes no room";
+    discovery.services("{one more}");
+    EXPECT_TRUE(eventually([&] { return !watched("{second}"); }));
+    EXPECT_TRUE(watched(ns));
+    EXPECT_TRUE(watched("{one more}"));
+    auto const loaded = commands("hgetall") + commands("smembers");
+    EXPECT_GT(loaded, before);
+    discovery.services("{one more}");
+    ids();
+    EXPECT_EQ(commands("hgetall") + commands("smembers"), loaded) << "answered from memory";
+    EXPECT_EQ(discovery.services("{second}").size(), 1u) << "it comes back";
+    EXPECT_EQ(ids_of(discovery.instances("{second}", "order")).size(), 1u);
+}
+
 TEST_F(Consistency, AForkedChildIsRefused) {
     auto own = std::make_unique<ConsistencyRedisServiceDiscovery>(client, nullptr);
     own->instances(ns, "order");
