@@ -43,10 +43,11 @@ struct AnnounceOptions {
 /// Keeps one instance registered: renews it in time, registers it again when Redis lost it, with
 /// the description that it was given last.
 ///
-/// Changes (`update_metadata`, `set_enabled`, `set_weight`) are what is wanted from now on: they
-/// return at once, are written as soon as Redis can be reached, and survive its restart. Only what
-/// has changed is written: what an operator changed of the rest in Redis stays until the instance
-/// is registered anew, by its owner's restart or after a loss. Then the owner's description wins.
+/// Changes (`update_metadata`, `set_enabled`, `set_healthy`, `set_weight`) are what is wanted from
+/// now on: they return at once, are written as soon as Redis can be reached, and survive its
+/// restart. Only what has changed is written: what an operator changed of the rest in Redis stays
+/// until the instance is registered anew, by its owner's restart or after a loss. Then the owner's
+/// description wins.
 ///
 /// While an operator drains it, it is disabled, or deregistered where the layout stores no such
 /// thing (CoSky), and gets back what is wanted when that ends.
@@ -74,6 +75,8 @@ public:
     void update_metadata(Metadata metadata);
     /// Errors: `errc::not_supported` of a layout without that mark (cosky).
     void set_enabled(bool on);
+    /// Errors: as of `set_enabled`.
+    void set_healthy(bool on);
     void set_weight(int weight);
 
     /// Ends it without losing a call, on the calling thread: streaming: disabled, so that nobody
@@ -89,6 +92,10 @@ public:
     /// Errors: as of a deregistration; its lease ends it then.
     void release();
     void release(std::error_code& error);
+
+    /// The same without waiting: `AnnouncementEvent::released` tells when it is done. `release` may
+    /// still be called, to wait.
+    void start_release();
 
 private:
     friend class announce::Announcer;

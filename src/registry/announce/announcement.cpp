@@ -22,11 +22,14 @@ constexpr std::chrono::seconds patience{1};
 
 bool closed(AnnouncementState const& state) { return state.announcer->core().closed(); }
 
+void start_release(AnnouncementState& state) {
+    if (!std::exchange(state.released, true)) state.announcer->release(state.record);
+}
+
 Result<void> release_now(AnnouncementState& state) {
     if (closed(state)) return Failure{errc::closed, "this process was forked from the client's"};
-    if (std::exchange(state.released, true)) return {};
     auto& core = state.announcer->core();
-    state.announcer->release(state.record);
+    start_release(state);
     if (core.on_io_thread()) return Failure{errc::closed, "called on the client's own I/O thread"};
     return state.record->wait_until_released(core.deadline(), false);
 }
@@ -39,6 +42,19 @@ void change(AnnouncementState& state, ServiceInstance wanted) {
 
 std::error_code code_of(Result<void> const& result) {
     return result ? std::error_code{} : result.error().code();
+}
+
+/// Of a mark that keeps callers away. Errors: `errc::not_supported`.
+void change_mark(AnnouncementState& state, bool Capabilities::* stored,
+                 bool ServiceInstance::* mark, bool on) {
+    if (!(state.announcer->port().capabilities().*stored)) {
+        throw Error{errc::not_supported,
+                    "this layout does not store whether an instance is " +
+                        std::string{mark == &ServiceInstance::enabled ? "enabled" : "healthy"}};
+    }
+    auto wanted = state.wanted;
+    wanted.*mark = on;
+    change(state, std::move(wanted));
 }
 
 void let_pass(milliseconds time) { std::this_thread::sleep_until(after(time)); }
@@ -110,13 +126,12 @@ void Announcement::update_metadata(Metadata metadata) {
 
 void Announcement::set_enabled(bool on) {
     if (!state_) return;
-    if (!state_->announcer->port().capabilities().enabled_flag) {
-        throw Error{errc::not_supported,
-                    "this layout does not store whether an instance is enabled"};
-    }
-    auto wanted = state_->wanted;
-    wanted.enabled = on;
-    change(*state_, std::move(wanted));
+    change_mark(*state_, &Capabilities::enabled_flag, &ServiceInstance::enabled, on);
+}
+
+void Announcement::set_healthy(bool on) {
+    if (!state_) return;
+    change_mark(*state_, &Capabilities::health_flag, &ServiceInstance::healthy, on);
 }
 
 void Announcement::set_weight(int weight) {
@@ -142,6 +157,10 @@ void Announcement::release() {
 
 void Announcement::release(std::error_code& error) {
     error = state_ ? code_of(release_now(*state_)) : std::error_code{};
+}
+
+void Announcement::start_release() {
+    if (state_ && !closed(*state_)) rollcall::start_release(*state_);
 }
 
 }  // namespace rollcall

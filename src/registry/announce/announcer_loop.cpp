@@ -187,7 +187,10 @@ Task<AnnouncerMachine::Result> AnnouncerLoop::register_instance(Key key) {
     auto const result = co_await written(key, "register", std::move(call));
     // A registration creates what it does not find.
     if (result != Machine::Result::done && result != Machine::Result::gone) co_return result;
-    if (auto* const entry = find(key)) entry->written = *instance;
+    if (auto* const entry = find(key)) {
+        entry->written = *instance;
+        entry->unsure.reset();
+    }
     owners_.forget(key);
     co_return Machine::Result::done;
 }
@@ -204,26 +207,30 @@ Task<AnnouncerMachine::Result> AnnouncerLoop::update_parts(Key key) {
     auto const wanted = machine_.to_store(key);
     auto const* const entry = find(key);
     if (!wanted || !entry || !entry->written) co_return Machine::Result::withdrawn;
-    auto const before = *entry->written;
+    for (std::size_t part = 0; part < instance_parts.size(); ++part) {
+        auto const result = co_await update_part(key, part, *wanted);
+        if (result != Machine::Result::done) co_return result;
+    }
+    co_return Machine::Result::done;
+}
+
+Task<AnnouncerMachine::Result> AnnouncerLoop::update_part(Key key, std::size_t part,
+                                                          ServiceInstance const& wanted) {
+    auto const& that = instance_parts[part];
+    auto* const entry = find(key);
+    if (!entry || !entry->written || !that.is_stored(port_->capabilities()) ||
+        (that.is_same(*entry->written, wanted) && !entry->unsure[part])) {
+        co_return Machine::Result::done;
+    }
     auto const id = entry->record->id;
-    auto const deadline = core_->deadline();
-    if (wanted->metadata != before.metadata) {
-        auto call = port_->set_metadata(id, wanted->metadata, deadline);
-        auto const result = co_await written(key, "change the metadata of", std::move(call));
-        if (result != Machine::Result::done) co_return result;
-        if (auto* const still = find(key)) still->written->metadata = wanted->metadata;
-    }
-    if (wanted->weight != before.weight) {
-        auto call = port_->set_weight(id, wanted->weight, deadline);
-        auto const result = co_await written(key, "change the weight of", std::move(call));
-        if (result != Machine::Result::done) co_return result;
-        if (auto* const still = find(key)) still->written->weight = wanted->weight;
-    }
-    if (wanted->enabled != before.enabled && port_->capabilities().enabled_flag) {
-        auto call = port_->set_enabled(id, wanted->enabled, deadline);
-        auto const result = co_await written(key, "enable or disable", std::move(call));
-        if (result != Machine::Result::done) co_return result;
-        if (auto* const still = find(key)) still->written->enabled = wanted->enabled;
+    // It may be carried out without our hearing of it, also when something else is wanted by then.
+    entry->unsure.set(part);
+    auto call = that.write(*port_, id, wanted, core_->deadline());
+    auto const result = co_await written(key, that.verb, std::move(call));
+    if (result != Machine::Result::done) co_return result;
+    if (auto* const still = find(key)) {
+        that.copy(wanted, *still->written);
+        still->unsure.reset(part);
     }
     co_return Machine::Result::done;
 }
@@ -311,7 +318,7 @@ void AnnouncerLoop::log(InstanceId const& id, AnnouncementEvent event) const {
     Line line;
     switch (event) {
         case AnnouncementEvent::lost:
-            line = {"announced lost", "Redis does not have any more"};
+            line = {"announced lost", "Redis lost"};
             break;
         case AnnouncementEvent::removed_by_other:
             line = {"announced removed", "somebody deregistered"};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <bitset>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -20,6 +21,7 @@
 #include "registry/announce/crew.hpp"
 #include "registry/announce/drain_mark.hpp"
 #include "registry/announce/epoch_keeper.hpp"
+#include "registry/announce/instance_part.hpp"
 #include "registry/announce/owner_watch.hpp"
 #include "registry/announce/record.hpp"
 #include "registry/announce/wake.hpp"
@@ -53,7 +55,9 @@ private:
     struct Entry {
         std::shared_ptr<Record> record = {};
         std::optional<ServiceInstance> written = {};  // What we last wrote.
-        Key after = 0;                                // The one of this id before it.
+        std::bitset<instance_part_count> unsure =
+            {};         // Parts of it that were written since, without an answer.
+        Key after = 0;  // The one of this id before it.
     };
 
     /// A heartbeat for all that are registered, with what is asked beside it.
@@ -79,6 +83,7 @@ private:
     Task<Machine::Result> register_instance(Key key);
     Task<Machine::Result> update(Key key);
     Task<Machine::Result> update_parts(Key key);
+    Task<Machine::Result> update_part(Key key, std::size_t part, ServiceInstance const& wanted);
     Task<Machine::Result> deregister(Key key);
     Task<Machine::Result> written(Key key, std::string_view what, Task<Result<Written>> call);
     Machine::Result failed(Key key, std::string_view what, Failure const& failure);
@@ -88,6 +93,8 @@ private:
     std::vector<std::size_t> by_service(Keys const& keys) const;
     Task<void> beat(Round& round);
     Task<void> beat_some(Round& round, std::size_t first, std::size_t last);
+    Machine::Beat beat_of(Liveness liveness, InstanceId const& id, bool wanted_persistent) const;
+    void note_renewal(Result<std::vector<Liveness>> const& found);
     Task<void> find_unlisted(Round& round);
     Task<void> look_behind_round(bool at_all);
     Task<void> look_before_round();
@@ -119,6 +126,7 @@ private:
     std::uint64_t rounds_ = 0;  // Since the connection.
     std::uint64_t doubts_ = 0;
     bool keeping_ = false;
+    bool cannot_renew_ = false;
     Machine::Time away_since_;
 };
 

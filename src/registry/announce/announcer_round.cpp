@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "registry/announce/announcer_loop.hpp"
+#include "registry/script_calls.hpp"
 
 namespace rollcall::announce {
 namespace {
@@ -21,23 +22,6 @@ constexpr std::uint64_t rounds_between_looks = 10;
 /// wait behind a whole round.
 constexpr std::size_t asked_at_once = 1'024;
 static_assert(asked_at_once <= LayoutPort::max_batch);
-
-AnnouncerMachine::Beat beat_of(Liveness liveness, bool wanted_persistent) {
-    using Beat = AnnouncerMachine::Beat;
-    switch (liveness) {
-        case Liveness::alive:
-            return Beat::alive;
-        case Liveness::gone:
-            return Beat::gone;
-        case Liveness::failed:
-            return Beat::failed;
-        case Liveness::persistent:
-            // Somebody took its lease away, so that it would outlive us: only a registration gives
-            // it one again.
-            return wanted_persistent ? Beat::alive : Beat::unlisted;
-    }
-    return Beat::failed;
-}
 
 }  // namespace
 
@@ -116,10 +100,46 @@ Task<void> AnnouncerLoop::beat(Round& round) {
 Task<void> AnnouncerLoop::beat_some(Round& round, std::size_t first, std::size_t last) {
     auto const ids = std::span<InstanceId const>{round.ids}.subspan(first, last - first);
     auto const found = co_await port_->heartbeat(ids, core_->deadline());
+    note_renewal(found);
     if (found.has_error()) co_return;
     for (std::size_t i = first; i < last; ++i) {
-        round.beats[i] = beat_of((*found)[i - first], round.persistent[i]);
+        round.beats[i] = beat_of((*found)[i - first], round.ids[i], round.persistent[i]);
     }
+}
+
+AnnouncerMachine::Beat AnnouncerLoop::beat_of(Liveness liveness, InstanceId const& id,
+                                              bool wanted_persistent) const {
+    using Beat = Machine::Beat;
+    switch (liveness) {
+        case Liveness::alive:
+            return Beat::alive;
+        case Liveness::gone:
+            return Beat::gone;
+        case Liveness::failed:
+            return Beat::failed;
+        case Liveness::persistent:
+            if (wanted_persistent) return Beat::alive;
+            // It would outlive us: only a registration gives it a lease again.
+            core_->log().write(LogLevel::warning, "announced persistent",
+                               subject("somebody took the lease of", id.service, id.id) +
+                                   ": registering it again");
+            return Beat::unlisted;
+    }
+    return Beat::failed;
+}
+
+/// Leases run out while nobody can be renewed. That Redis cannot be reached has been told.
+void AnnouncerLoop::note_renewal(Result<std::vector<Liveness>> const& found) {
+    bool const failed = found.has_error() && found.error().code() != errc::not_connected;
+    if (failed) {
+        core_->log().write_state(
+            LogLevel::warning, "renewal", "failing",
+            "cannot renew what is announced, will keep trying: " + found.error().detail());
+    } else if (cannot_renew_ && found.has_value()) {
+        core_->log().write_state(LogLevel::info, "renewal", "working",
+                                 "renewing again what is announced");
+    }
+    cannot_renew_ = failed || (cannot_renew_ && found.has_error());
 }
 
 /// What is renewed in a service that nobody finds is not registered.

@@ -184,6 +184,40 @@ TEST_P(AnnouncerTest, AChangeWhileRedisIsAwaySurvives) {
     EXPECT_EQ(events->count("registered"), 1u);
 }
 
+TEST_P(AnnouncerTest, AChangeWithoutAnAnswerIsTakenBackWhenItIsNotWantedAnyMore) {
+    auto const by = owner(seldom);
+    auto me = announced(*by, instance());
+    auto redis = admin();
+    auto const messages = [&] { return command_stat(redis, "publish", "calls"); };
+    auto const before = messages();
+    me.set_weight(5);  // So that the server knows the script.
+    ASSERT_TRUE(eventually([&] { return field(me.instance(), "weight") == "5"; }));
+    me.set_weight(1);
+    ASSERT_TRUE(eventually([&] { return messages() >= before + 2; })) << "nothing is on its way";
+    server.signal(SIGSTOP);
+    auto const given_up = std::chrono::steady_clock::now() + by->core->request_timeout() + 500ms;
+    // It lies there, and will be carried out when nobody waits for its answer any more.
+    me.set_weight(5);
+    ASSERT_TRUE(eventually([&] { return !is_connected(*by->core); }));
+    me.set_weight(1);
+    ASSERT_TRUE(eventually([&] { return std::chrono::steady_clock::now() > given_up; }, 10s));
+    server.signal(SIGCONT);
+    EXPECT_TRUE(renewed(me.instance())) << "behind what was on its way";
+    EXPECT_TRUE(eventually([&] { return field(me.instance(), "weight") == "1"; }));
+}
+
+TEST_P(AnnouncerTest, RenewalsThatFailAreTold) {
+    auto const by = owner(50ms);
+    auto const me = announced(*by, instance());
+    admin().must({"CONFIG", "SET", "min-replicas-to-write", "1"});
+    EXPECT_TRUE(eventually([&] { return log.has("cannot renew what is announced"); }));
+    EXPECT_TRUE(log.has("NOREPLICAS"));
+    admin().must({"CONFIG", "SET", "min-replicas-to-write", "0"});
+    EXPECT_TRUE(eventually([&] { return log.has("renewing again"); }));
+    EXPECT_TRUE(renewed(me.instance()));
+    EXPECT_THAT(events->list(1), ElementsAre("registered"));
+}
+
 TEST_P(AnnouncerTest, ASlowRedisDoesNotPileUpRounds) {
     auto const by = owner(20ms);
     auto const me = announced(*by, instance());

@@ -33,6 +33,24 @@ TEST_P(AnnouncerTest, ALateUpdateDoesNotBringBackWhatIsReleased) {
     EXPECT_THAT(events->list(2), ElementsAre("registered", "released"));
 }
 
+TEST_P(AnnouncerTest, AReleaseNeedNotBeWaitedFor) {
+    auto const by = owner(seldom);
+    auto me = announced(*by, instance());
+    server.signal(SIGSTOP);
+    EXPECT_LE(time_of([&] { me.start_release(); }), tolerated_overshoot);
+    me.start_release();
+    std::error_code error;
+    me.release(error);
+    EXPECT_TRUE(error) << "now it is waited for";
+    EXPECT_EQ(events->count("released"), 0u);
+    server.signal(SIGCONT);
+    EXPECT_TRUE(events->has("released"));
+    EXPECT_FALSE(stored(me));
+    me.release(error);
+    EXPECT_FALSE(error);
+    EXPECT_THAT(events->list(2), ElementsAre("registered", "released"));
+}
+
 TEST_P(AnnouncerTest, TheNextOfAnIdWaitsForTheEndOfTheLast) {
     server.kill();
     server.start({"appendonly yes", "appendfsync always"});

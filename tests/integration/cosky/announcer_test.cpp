@@ -58,18 +58,21 @@ TEST_P(CoskyAnnouncerTest, ALeaseThatSomebodyTookAwayComesBack) {
     EXPECT_TRUE(eventually([&] { return admin().must({"PTTL", key}).integer > 0; }));
     EXPECT_TRUE(events->has("registered", 2));
     EXPECT_EQ(events->count("removed_by_other"), 0u);
+    EXPECT_TRUE(log.has("somebody took the lease of"));
 }
 
-TEST_P(CoskyAnnouncerTest, NothingCanBeDisabled) {
+TEST_P(CoskyAnnouncerTest, NothingCanBeDisabledOrUnhealthy) {
     auto const by = owner(seldom);
     auto me = announced(*by, instance());
-    try {
-        me.set_enabled(false);
-        ADD_FAILURE() << "it cannot be stored";
-    } catch (Error const& error) {
-        EXPECT_EQ(error.code(), errc::not_supported);
+    for (auto const mark : {&Announcement::set_enabled, &Announcement::set_healthy}) {
+        try {
+            (me.*mark)(false);
+            ADD_FAILURE() << "it cannot be stored";
+        } catch (Error const& error) {
+            EXPECT_EQ(error.code(), errc::not_supported);
+        }
     }
-    EXPECT_TRUE(me.instance().enabled);
+    EXPECT_EQ(me.instance(), by->port->validated(instance()));
 }
 
 }  // namespace

@@ -64,6 +64,19 @@ TEST_P(StreamingAnnouncerTest, AServiceThatIsListedNoMoreIsRegisteredAgain) {
     EXPECT_TRUE(events->has("registered", 2));
 }
 
+TEST_P(StreamingAnnouncerTest, HealthIsAMarkThatSurvivesALoss) {
+    auto const by = owner(seldom);
+    auto me = announced(*by, instance());
+    me.set_healthy(false);
+    EXPECT_TRUE(eventually([&] { return field(me.instance(), "healthy") == "false"; }));
+    EXPECT_EQ(field(me.instance(), "enabled"), "true");
+    admin().must({"FLUSHALL"});
+    ASSERT_TRUE(stored_soon(me.instance()));
+    EXPECT_EQ(field(me.instance(), "healthy"), "false");
+    me.set_healthy(true);
+    EXPECT_TRUE(eventually([&] { return field(me.instance(), "healthy") == "true"; }));
+}
+
 TEST_P(StreamingAnnouncerTest, DisablingIsAnUpdateAndTheUsersChoiceStays) {
     auto const by = owner(50ms);
     auto me = announced(*by, instance());
