@@ -36,22 +36,6 @@ void AsyncCalls::start(Make make, Handler<T> handler) {
     });
 }
 
-void AsyncCalls::register_instance(ServiceInstance const& instance, Handler<Written> handler) {
-    start<Written>(
-        [instance, port = backend_.port(), deadline = backend_.core()->deadline()] {
-            return port->register_instance(instance, deadline);
-        },
-        std::move(handler));
-}
-
-void AsyncCalls::deregister_instance(InstanceId const& id, Handler<Written> handler) {
-    start<Written>(
-        [id, port = backend_.port(), deadline = backend_.core()->deadline()] {
-            return port->deregister_instance(id, deadline);
-        },
-        std::move(handler));
-}
-
 void AsyncCalls::heartbeat(std::vector<InstanceId> ids, Handler<std::vector<Liveness>> handler) {
     start<std::vector<Liveness>>(
         [ids = std::move(ids), port = backend_.port(), deadline = backend_.core()->deadline()] {
@@ -64,14 +48,6 @@ void AsyncCalls::instance(InstanceId const& id, Handler<std::optional<Found>> ha
     start<std::optional<Found>>(
         [id, port = backend_.port(), deadline = backend_.core()->deadline()] {
             return port->instance(id, deadline);
-        },
-        std::move(handler));
-}
-
-void AsyncCalls::set_healthy(InstanceId const& id, bool on, Handler<Written> handler) {
-    start<Written>(
-        [id, on, port = backend_.port(), deadline = backend_.core()->deadline()] {
-            return port->set_healthy(id, on, deadline);
         },
         std::move(handler));
 }

@@ -24,11 +24,8 @@ public:
 
     AsyncCalls(Backend const& backend, boost::asio::io_context& loop);
 
-    void register_instance(ServiceInstance const& instance, Handler<Written> handler);
-    void deregister_instance(InstanceId const& id, Handler<Written> handler);
     void heartbeat(std::vector<InstanceId> ids, Handler<std::vector<Liveness>> handler);
     void instance(InstanceId const& id, Handler<std::optional<Found>> handler);
-    void set_healthy(InstanceId const& id, bool on, Handler<Written> handler);
     void facts(Handler<ServerFacts> handler);
     void sweep_as_leader(std::chrono::milliseconds hold, Handler<SweepReport> handler);
 

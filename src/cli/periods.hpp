@@ -5,11 +5,6 @@
 
 namespace rollcall::cli {
 
-/// How often an instance with this lease is renewed: two heartbeats may be lost.
-constexpr std::chrono::milliseconds heartbeat_period(std::chrono::milliseconds lease) noexcept {
-    return std::min(std::chrono::milliseconds{10'000}, lease / 3);
-}
-
 /// How often who keeps house looks for expired instances.
 constexpr std::chrono::milliseconds sweep_period(std::chrono::milliseconds lease) noexcept {
     return std::clamp(lease / 3, std::chrono::milliseconds{1'000},

@@ -5,7 +5,6 @@
 #include "cli/commands/description_options.hpp"
 #include "cli/context.hpp"
 #include "cli/parse.hpp"
-#include "cli/periods.hpp"
 #include "cli/supervise/supervisor.hpp"
 
 namespace rollcall::cli {
@@ -40,7 +39,6 @@ public:
 
     Exit run(Context& context) override {
         auto options = supervisor_options(context.settings());
-        context.use_heartbeat(options.timetable.heartbeat);
         if (description_.port() == 0) {
             throw UsageError{"--port", "0", "must be the port that the command listens on"};
         }
@@ -52,8 +50,13 @@ public:
         auto const instance = description_.instance(
             context, after(std::min(context.settings().timeout, longest_look)));
         options.timetable.health_flag = context.backend().port()->capabilities().health_flag;
-        Supervisor supervisor{
-            loop, signals, context.backend(), instance, std::move(options), context.logger()};
+        Supervisor supervisor{loop,
+                              signals,
+                              context.backend(),
+                              context.registry(),
+                              instance,
+                              std::move(options),
+                              context.logger()};
         return static_cast<Exit>(supervisor.run());
     }
 
@@ -63,7 +66,7 @@ private:
         auto& timetable = options.timetable;
         timetable.start_timeout = parse_duration("--start-timeout", start_timeout_, or_none);
         timetable.settle = parse_duration("--settle", settle_, or_none);
-        timetable.heartbeat = heartbeat_period(settings.lease);
+        timetable.register_limit = settings.timeout;
         timetable.leave_limit = settings.timeout;
         timetable.check_interval = parse_duration("--check-interval", check_interval_);
         timetable.fall = static_cast<int>(parse_integer("--fall", fall_, 1, 1'000));

@@ -1,10 +1,11 @@
 #pragma once
 
 #include <chrono>
-#include <functional>
 #include <optional>
 #include <variant>
 #include <vector>
+
+#include "rollcall/announcement.hpp"
 
 namespace rollcall::cli {
 
@@ -12,29 +13,18 @@ namespace rollcall::cli {
 struct RunOptions {
     std::chrono::milliseconds start_timeout{30'000};  ///< For the port to accept; 0: not asked.
     std::chrono::milliseconds settle{1'000};          ///< From deregistered to the signal.
-    std::chrono::milliseconds heartbeat{10'000};
+    /// After how long it is said that the instance could not be registered yet.
+    std::chrono::milliseconds register_limit{2'000};
     /// How long a signal waits for the deregistration before it is passed on without, and how long
     /// the end waits for it when the command is gone.
     std::chrono::milliseconds leave_limit{2'000};
     std::chrono::milliseconds kill_after{10'000};  ///< From SIGTERM after a failed start.
     std::chrono::milliseconds probe_pause{100};
-    std::chrono::milliseconds retry_pause{1'000};  ///< After transient failures.
     bool check = false;
     std::chrono::milliseconds check_interval{5'000};
     int fall = 2;             ///< Failed checks in a row that take the instance out.
     int rise = 1;             ///< Passed checks in a row that bring it back.
     bool health_flag = true;  ///< Out: stored as unhealthy, else deregistered.
-};
-
-enum class Call { register_instance, heartbeat, set_health, deregister };
-
-enum class Outcome {
-    done,         ///< Stored, alive, or not there any more: what the call is for.
-    gone,         ///< The instance is not stored.
-    persistent,   ///< It is stored, but has lost its lease: nothing removes it when we die.
-    unreachable,  ///< No connection.
-    transient,    ///< Failed, may work soon.
-    refused,      ///< Failed, and will fail again unless somebody changes something.
 };
 
 /// What happened.
@@ -46,9 +36,8 @@ struct PortProbed {
 struct Checked {
     bool passed = false;
 };
-struct Called {
-    Call call = {};
-    Outcome outcome = {};
+struct Told {
+    AnnouncementEvent event = {};  ///< Of what is announced.
 };
 struct Signalled {
     int number = 0;
@@ -60,19 +49,16 @@ struct ChildEnded {
     bool redis_away = false;
 };
 using RunEvent =
-    std::variant<Started, TimePassed, PortProbed, Checked, Called, Signalled, ChildEnded>;
+    std::variant<Started, TimePassed, PortProbed, Checked, Told, Signalled, ChildEnded>;
 
-/// What is worth telling.
+/// What is worth telling. Of losses, removals and conflicts the library tells.
 enum class Notice {
     never_accepted,   ///< The port did not accept in time: the command is stopped.
     ended_early,      ///< The command ended before its port accepted.
-    cannot_register,  ///< First failure; retried without further notice.
+    cannot_register,  ///< Not in time; it is tried on.
     registered,
     registered_again,
-    lost,             ///< Redis does not know the instance any more.
-    made_persistent,  ///< Somebody took its lease; registered again.
-    cannot_renew,     ///< First failure; retried without further notice.
-    renewing_again,
+    restored,  ///< Nobody drains it any more.
     unhealthy,
     healthy,
     deregistered,
@@ -82,10 +68,15 @@ enum class Notice {
 /// What to do.
 struct ProbePort {};
 struct RunCheck {};
-struct MakeCall {
-    Call call = {};
-    bool healthy = true;      ///< For `register_instance` and `set_health`.
-    bool comes_back = false;  ///< For `deregister`: when the check passes, it is registered again.
+struct Announce {
+    bool healthy = true;
+};
+struct MarkHealth {
+    bool healthy = true;
+};
+/// `AnnouncementEvent::released` tells when it is done.
+struct Withdraw {
+    bool comes_back = false;  ///< When the check passes, it is announced again.
 };
 struct SignalChild {
     int number = 0;
@@ -98,21 +89,20 @@ struct Say {
 struct Finish {
     int code = 0;
 };
-using RunAction = std::variant<ProbePort, RunCheck, MakeCall, SignalChild, StopSelf, Say, Finish>;
+using RunAction = std::variant<ProbePort, RunCheck, Announce, MarkHealth, Withdraw, SignalChild,
+                               StopSelf, Say, Finish>;
 using RunActions = std::vector<RunAction>;
 
-/// Decides what `rollcall run` does: when the instance is registered, renewed, marked, and removed,
-/// and which signals the command gets.
+/// Decides what `rollcall run` does: when the instance is announced, marked, and withdrawn, and
+/// which signals the command gets. How it is kept registered meanwhile is the library's.
 ///
-/// At most one call, one probe and one check are under way at a time, so that no answer comes out
-/// of order: what is registered late cannot undo a deregistration. No I/O, no clock.
+/// At most one probe and one check are under way at a time, and nothing is announced before what
+/// was withdrawn is released, so that no answer comes out of order. No I/O, no clock.
 class RunMachine {
 public:
     using Time = std::chrono::steady_clock::time_point;
 
-    /// `jitter` gives numbers from 0 to 1: heartbeats come up to 15 % early, so that those of many
-    /// processes spread.
-    RunMachine(RunOptions options, std::function<double()> jitter);
+    explicit RunMachine(RunOptions const& options) : options_(options) {}
 
     RunActions step(RunEvent const& event, Time now);
 
@@ -128,36 +118,35 @@ private:
         ended,     ///< The command is gone.
         finished,
     };
+    enum class Stay {
+        out,
+        announced,
+        withdrawn,  ///< Not released yet.
+    };
 
     void on(Started, Time now);
     void on(TimePassed, Time now);
     void on(PortProbed event, Time now);
     void on(Checked event, Time now);
-    void on(Called event, Time now);
+    void on(Told event, Time now);
     void on(Signalled event, Time now);
     void on(ChildEnded event, Time now);
 
-    void on_registered(Outcome outcome, Time now);
-    void on_heartbeat(Outcome outcome, Time now);
-    void on_health_set(Outcome outcome, Time now);
-    void on_deregistered(Outcome outcome, Time now);
+    void on_released(Time now);
+    void on_refused();
     void begin_serving(Time now);
-    void tell_failure(Notice notice);
-    void retry_later(Outcome outcome, Time now);
     void leave(Signalled signal, Time now);
     void pass_signals();
-    void give_up_deregistering();
+    void give_up_withdrawing();
 
     void advance(Time now);
     void advance_phase(Time now);
-    std::optional<MakeCall> next_call(Time now) const;
-    bool wants_stored() const noexcept;
-    bool verdict_missing() const noexcept { return options_.check && !checked_; }
-    std::chrono::milliseconds beat_pause() const;
+    void advance_serving(Time now);
+    void advance_stay(Time now);
+    bool wants_announced() const noexcept;
     void say(Notice notice) { actions_.emplace_back(Say{notice}); }
 
-    RunOptions options_;
-    std::function<double()> jitter_;
+    RunOptions const options_;
     Phase phase_ = Phase::starting;
     RunActions actions_;
 
@@ -172,14 +161,10 @@ private:
     int failures_ = 0;
     bool healthy_ = true;
 
-    std::optional<Call> call_ = {};  // Under way.
-    Time call_at_ = {};              // Not before.
-    Time beat_at_ = {};
-    bool registered_ = false;
-    bool may_be_stored_ = false;  // A registration was sent, and no deregistration was answered.
+    Stay stay_ = Stay::out;
+    bool marked_healthy_ = true;  // As it is announced.
     bool ever_registered_ = false;
-    std::optional<bool> stored_healthy_ = {};  // None: not known.
-    bool told_failure_ = false;
+    std::optional<Time> register_by_ = {};  // Until it is registered, or known why not.
 
     std::vector<Signalled> held_ = {};
     Time leave_by_ = {};

@@ -1,18 +1,19 @@
 #include "cli/supervise/supervisor.hpp"
 
 #include <algorithm>
+#include <boost/asio/post.hpp>
 #include <csignal>
 #include <cstring>
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <random>
 #include <stdexcept>
 #include <unistd.h>
 
 #include "cli/exit_code.hpp"
-#include "cli/failure_text.hpp"
 #include "cli/own_address.hpp"
 #include "cli/parse.hpp"
+
+#include "rollcall/error.hpp"
 
 namespace rollcall::cli {
 
@@ -20,12 +21,6 @@ namespace {
 
 constexpr std::chrono::seconds probe_limit{2};
 constexpr std::chrono::milliseconds taken_limit{500};
-
-std::function<double()> random_share() {
-    return [generator = std::mt19937{std::random_device{}()}]() mutable {
-        return std::uniform_real_distribution<double>{0.0, 1.0}(generator);
-    };
-}
 
 /// Whether this process has a controlling terminal; no more once that has hung up.
 bool has_terminal() {
@@ -55,10 +50,12 @@ sigset_t supervised_signals() {
 }
 
 Supervisor::Supervisor(boost::asio::io_context& loop, SignalSource& signals, Backend const& backend,
-                       ServiceInstance instance, SupervisorOptions options, Logger& logger)
+                       Registry registry, ServiceInstance instance, SupervisorOptions options,
+                       Logger& logger)
     : loop_(loop),
       signals_(signals),
       backend_(backend),
+      registry_(std::move(registry)),
       instance_(std::move(instance)),
       options_(std::move(options)),
       logger_(logger),
@@ -66,7 +63,7 @@ Supervisor::Supervisor(boost::asio::io_context& loop, SignalSource& signals, Bac
       calls_(backend, loop),
       eviction_(loop, backend, logger),
       health_(loop, {instance_.host, "127.0.0.1", "::1"}, instance_.port),
-      machine_(options_.timetable, random_share()),
+      machine_(options_.timetable),
       had_terminal_(has_terminal()) {}
 
 int Supervisor::run() {
@@ -136,39 +133,12 @@ void Supervisor::on_child() {
     if (change.exit_code) feed(ChildEnded{*change.exit_code, redis_is_away()});
 }
 
-bool Supervisor::redis_is_away() {
-    if (backend_.connected()) return false;
-    last_failure_ = make_error_code(errc::not_connected).message();
-    return true;
+/// On the callback thread.
+void Supervisor::hear(AnnouncementEvent event) {
+    boost::asio::post(loop_, [this, event] { feed(Told{event}); });
 }
 
-Outcome Supervisor::failed(Failure const& failure) {
-    last_failure_ = failure_text(failure);
-    if (failure.code() == errc::not_connected) return Outcome::unreachable;
-    return is_transient(failure.code()) ? Outcome::transient : Outcome::refused;
-}
-
-void Supervisor::on_written(Call call, Result<Written> const& result) {
-    if (!result) return answer(call, failed(result.error()));
-    bool const needs_it = call == Call::set_health;
-    answer(call, needs_it && !result->existed ? Outcome::gone : Outcome::done);
-}
-
-void Supervisor::on_liveness(Result<std::vector<Liveness>> const& result) {
-    if (!result) return answer(Call::heartbeat, failed(result.error()));
-    switch (result->front()) {
-        case Liveness::alive:
-            return answer(Call::heartbeat, Outcome::done);
-        case Liveness::gone:
-            return answer(Call::heartbeat, Outcome::gone);
-        case Liveness::persistent:
-            return answer(Call::heartbeat,
-                          instance_.ephemeral ? Outcome::persistent : Outcome::done);
-        case Liveness::failed:
-            last_failure_ = "what Redis holds in its place is no instance";
-            return answer(Call::heartbeat, Outcome::refused);
-    }
-}
+bool Supervisor::redis_is_away() const { return !backend_.connected(); }
 
 void Supervisor::perform(ProbePort) {
     health_.connect(probe_limit, [this](bool accepts) { feed(PortProbed{accepts}); });
@@ -179,36 +149,23 @@ void Supervisor::perform(RunCheck) {
                   [this](bool passed) { feed(Checked{passed}); });
 }
 
-void Supervisor::perform(MakeCall const& action) {
-    InstanceId const id{instance_.service_name, instance_.instance_id};
-    auto const written = [this, call = action.call](Result<Written> const& result) {
-        on_written(call, result);
-    };
-    switch (action.call) {
-        case Call::register_instance: {
-            auto instance = instance_;
-            instance.healthy = action.healthy;
-            return calls_.register_instance(instance, written);
-        }
-        case Call::heartbeat:
-            return calls_.heartbeat({id}, [this](auto const& result) { on_liveness(result); });
-        case Call::set_health:
-            return calls_.set_healthy(id, action.healthy, written);
-        case Call::deregister:
-            return deregister(id, action.comes_back);
-    }
+void Supervisor::perform(Announce const& action) {
+    auto instance = instance_;
+    instance.healthy = action.healthy;
+    AnnounceOptions options;
+    options.on_event = [this](AnnouncementEvent event) { hear(event); };
+    announcement_ = registry_.announce(instance, std::move(options));
 }
 
+void Supervisor::perform(MarkHealth const& action) { announcement_.set_healthy(action.healthy); }
+
 /// What others changed goes with the instance: it is asked for before, where that comes back.
-void Supervisor::deregister(InstanceId const& id, bool comes_back) {
-    auto const remove = [this, id] {
-        calls_.deregister_instance(
-            id, [this](auto const& result) { on_written(Call::deregister, result); });
-    };
-    if (!comes_back) return remove();
-    calls_.instance(id, [this, remove](Result<std::optional<Found>> const& stored) {
+void Supervisor::perform(Withdraw const& action) {
+    if (!action.comes_back) return announcement_.start_release();
+    InstanceId const id{instance_.service_name, instance_.instance_id};
+    calls_.instance(id, [this](Result<std::optional<Found>> const& stored) {
         if (stored && *stored) keep_changes((*stored)->instance);
-        remove();
+        announcement_.start_release();
     });
 }
 
@@ -239,21 +196,14 @@ void Supervisor::perform(Say const& action) {
             return logger_.error(
                 fmt::format("the command ended before port {} accepted", instance_.port));
         case Notice::cannot_register:
-            return logger_.warning("cannot register yet, will keep trying: " + last_failure_);
+            return logger_.warning("cannot register yet, will keep trying: " + why_not());
         case Notice::registered:
             eviction_.ask();
             return logger_.info("registered " + name);
         case Notice::registered_again:
             return logger_.info("registered again " + name);
-        case Notice::lost:
-            return logger_.warning("Redis does not know the instance any more");
-        case Notice::made_persistent:
-            return logger_.warning(
-                "somebody made the instance persistent: registering it again as ephemeral");
-        case Notice::cannot_renew:
-            return logger_.warning("cannot renew, will keep trying: " + last_failure_);
-        case Notice::renewing_again:
-            return logger_.info("renewing again");
+        case Notice::restored:
+            return logger_.info("not drained any more: " + name);
         case Notice::unhealthy:
             return logger_.warning("the check fails: taken out");
         case Notice::healthy:
@@ -262,8 +212,12 @@ void Supervisor::perform(Say const& action) {
             return logger_.info("deregistered " + name);
         case Notice::cannot_deregister:
             return logger_.warning("cannot deregister; it stays until its lease ends: " +
-                                   last_failure_);
+                                   why_not());
     }
+}
+
+std::string Supervisor::why_not() const {
+    return make_error_code(redis_is_away() ? errc::not_connected : errc::timeout).message();
 }
 
 void Supervisor::perform(Finish const& action) {

@@ -14,7 +14,9 @@
 #include "cli/supervise/health_check.hpp"
 #include "cli/supervise/run_machine.hpp"
 
+#include "rollcall/announcement.hpp"
 #include "rollcall/instance.hpp"
+#include "rollcall/registry.hpp"
 
 namespace rollcall::cli {
 
@@ -28,13 +30,14 @@ struct SupervisorOptions {
 /// The signals that `rollcall run` takes: all that a program may be sent on purpose.
 sigset_t supervised_signals();
 
-/// Does what a `RunMachine` decides: owns the command, the timer, and the calls to the registry.
+/// Does what a `RunMachine` decides: owns the command, the timer, and what is announced of it.
 ///
 /// Thread safety: one thread, which is the one that lives as long as the process.
 class Supervisor {
 public:
     Supervisor(boost::asio::io_context& loop, SignalSource& signals, Backend const& backend,
-               ServiceInstance instance, SupervisorOptions options, Logger& logger);
+               Registry registry, ServiceInstance instance, SupervisorOptions options,
+               Logger& logger);
 
     /// Until the command has ended; its exit code, or that of a failed start.
     /// Errors: `UsageError` when another process has its port, `CommandError` when it cannot start.
@@ -46,28 +49,27 @@ private:
     void wait_for_time();
     void on_signal(signalfd_siginfo const& info);
     void on_child();
-    bool redis_is_away();
-    void on_written(Call call, Result<Written> const& result);
-    void on_liveness(Result<std::vector<Liveness>> const& result);
+    void hear(AnnouncementEvent event);
+    bool redis_is_away() const;
+    std::string why_not() const;
 
     void perform(ProbePort);
     void perform(RunCheck);
-    void perform(MakeCall const& action);
+    void perform(Announce const& action);
+    void perform(MarkHealth const& action);
+    void perform(Withdraw const& action);
     void perform(SignalChild const& action);
     void perform(StopSelf);
     void perform(Say const& action);
     void perform(Finish const& action);
 
-    void deregister(InstanceId const& id, bool comes_back);
     void keep_changes(ServiceInstance const& stored);
-
-    void answer(Call call, Outcome outcome) { feed(Called{call, outcome}); }
-    Outcome failed(Failure const& failure);
 
     boost::asio::io_context& loop_;
     SignalSource& signals_;
     Backend const& backend_;
-    /// What is registered: as it was given, with what others made of it since.
+    Registry const registry_;
+    /// What is announced: as it was given, with what others made of it before it came back.
     ServiceInstance instance_;
     SupervisorOptions const options_;
     Logger& logger_;
@@ -76,9 +78,9 @@ private:
     EvictionWarning eviction_;
     HealthCheck health_;
     RunMachine machine_;
+    Announcement announcement_;
     std::optional<ChildProcess> child_ = {};
     bool const had_terminal_;
-    std::string last_failure_ = {};
     int exit_code_ = 0;
 };
 

@@ -75,7 +75,7 @@ TEST_F(CoskyRefusal, RunTakesBackTheLeaseThatSomebodyTook) {
           "--weight", "9"});
     EXPECT_TRUE(has_lease(port)) << program.err();
     EXPECT_EQ(redis().must({"HGET", key(port), "ephemeral"}).text, "true");
-    EXPECT_TRUE(says(program, "somebody made the instance persistent"));
+    EXPECT_TRUE(says(program, "somebody took the lease of web/" + id(port)));
     redis().must({"PERSIST", key(port)});
     EXPECT_TRUE(has_lease(port)) << program.err();
     program.signal(SIGTERM);
@@ -90,7 +90,7 @@ TEST_F(CoskyRefusal, RunLeavesAPersistentInstanceAsItIs) {
     redis().must({"SREM", ns + ":svc_itc_idx:web", id(port)});
     EXPECT_TRUE(eventually([&] { return count("web") == 1; }, 10s)) << program.err();
     EXPECT_EQ(redis().must({"TTL", key(port)}).integer, -1);
-    EXPECT_EQ(program.err().find("made the instance persistent"), std::string::npos);
+    EXPECT_EQ(program.err().find("somebody took the lease"), std::string::npos);
     program.signal(SIGTERM);
     program.wait();
 }

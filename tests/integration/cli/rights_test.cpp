@@ -3,6 +3,7 @@
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
+#include <csignal>
 #include <gmock/gmock.h>
 
 #include "documented_users.hpp"
@@ -87,6 +88,26 @@ TEST_F(DocumentedRightsTest, SufficeAProviderForAllButTheDoctor) {
     serving.signal(SIGTERM);
     EXPECT_EQ(serving.wait().code, 0);
     EXPECT_THAT(serving.err(), testing::Not(HasSubstr("NOPERM")));
+}
+
+TEST_F(DocumentedRightsTest, SufficeAProviderForRunning) {
+    auto const port = std::to_string(free_port());
+    become("provider");
+    Arguments arguments{"run",    "--service", "web",     "--host", "10.0.0.1",
+                        "--port", port,        "--lease", "3s",     "--start-timeout",
+                        "0",      "--id",      "r"};
+    for (auto const& word : child({"port=" + port})) arguments.push_back(word);
+    auto program = start(arguments);
+    auto const key = std::string{"redis_streaming_registry:services:web:instance:r"};
+    auto const renewed = [&] {
+        redis().must({"PEXPIRE", key, "1500"});
+        return eventually([&] { return redis().must({"PTTL", key}).integer > 2'500; });
+    };
+    ASSERT_TRUE(eventually([&] { return redis().must({"EXISTS", key}).integer == 1; }));
+    for (int i = 0; i < 2; ++i) EXPECT_TRUE(renewed());
+    program.signal(SIGTERM);
+    program.wait();
+    expect_no_refusal(program.err());
 }
 
 TEST_F(DocumentedRightsTest, SufficeAnOperatorForTheDoctor) {

@@ -18,8 +18,8 @@ protected:
 
     /// `run --service web` with further options and the words of the child.
     ProgramOptions supervised_options(Arguments further, Arguments words) {
-        Arguments arguments{"run",       "--service", "web",     "--port",  port(), "--host",
-                            "127.0.0.1", "--id",      "web-one", "--lease", lease_};
+        Arguments arguments{"run",       "--service", "web", "--port",  port(), "--host",
+                            "127.0.0.1", "--id",      id_,   "--lease", lease_};
         arguments.insert(arguments.end(), further.begin(), further.end());
         words.insert(words.begin(), "port=" + port());
         auto const command = child(std::move(words));
@@ -49,7 +49,13 @@ protected:
         return eventually([&] { return count("web") == expected; }, std::chrono::seconds{10});
     }
 
+    static bool says(Program const& program, std::string const& text) {
+        return eventually([&] { return program.err().find(text) != std::string::npos; },
+                          std::chrono::seconds{15});
+    }
+
     int port_;
+    std::string id_ = "web-one";
     std::string lease_ = "3s";
 };
 

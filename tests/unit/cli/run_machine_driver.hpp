@@ -10,23 +10,11 @@
 
 #include "cli/supervise/run_machine.hpp"
 
+#include "rollcall/announcement.hpp"
+
 namespace rollcall::cli {
 
 using namespace std::chrono_literals;
-
-inline std::string name_of(Call call) {
-    switch (call) {
-        case Call::register_instance:
-            return "register";
-        case Call::heartbeat:
-            return "heartbeat";
-        case Call::set_health:
-            return "health";
-        case Call::deregister:
-            return "deregister";
-    }
-    return {};
-}
 
 inline std::string name_of(Notice notice) {
     switch (notice) {
@@ -40,14 +28,8 @@ inline std::string name_of(Notice notice) {
             return "say registered";
         case Notice::registered_again:
             return "say registered_again";
-        case Notice::lost:
-            return "say lost";
-        case Notice::made_persistent:
-            return "say made_persistent";
-        case Notice::cannot_renew:
-            return "say cannot_renew";
-        case Notice::renewing_again:
-            return "say renewing_again";
+        case Notice::restored:
+            return "say restored";
         case Notice::unhealthy:
             return "say unhealthy";
         case Notice::healthy:
@@ -63,13 +45,14 @@ inline std::string name_of(Notice notice) {
 struct ToText {
     std::string operator()(ProbePort) const { return "probe"; }
     std::string operator()(RunCheck) const { return "check"; }
-    std::string operator()(MakeCall const& make) const {
-        auto const marked = make.call == Call::register_instance || make.call == Call::set_health;
-        return name_of(make.call) +
-               (!marked        ? ""
-                : make.healthy ? " healthy"
-                               : " unhealthy") +
-               (make.comes_back ? " for now" : "");
+    std::string operator()(Announce const& announce) const {
+        return announce.healthy ? "announce" : "announce unhealthy";
+    }
+    std::string operator()(MarkHealth const& mark) const {
+        return mark.healthy ? "mark healthy" : "mark unhealthy";
+    }
+    std::string operator()(Withdraw const& withdraw) const {
+        return withdraw.comes_back ? "withdraw for now" : "withdraw";
     }
     std::string operator()(SignalChild const& signal) const {
         return "signal " + std::to_string(signal.number) + (signal.group ? " group" : "");
@@ -90,8 +73,8 @@ class RunMachineTest : public testing::Test {
 protected:
     explicit RunMachineTest() { reset({}); }
 
-    void reset(RunOptions const& options, double jitter = 0.0) {
-        machine_.emplace(options, [jitter] { return jitter; });
+    void reset(RunOptions const& options) {
+        machine_.emplace(options);
         now_ = RunMachine::Time{} + 1h;
     }
 
@@ -106,7 +89,7 @@ protected:
         now_ += time;
         return step(TimePassed{});
     }
-    Texts answer(Call call, Outcome outcome = Outcome::done) { return step(Called{call, outcome}); }
+    Texts told(AnnouncementEvent event) { return step(Told{event}); }
     Texts term() { return step(Signalled{SIGTERM, false}); }
 
     /// How long until the machine wants to be asked.
@@ -122,7 +105,7 @@ protected:
     }
     void serve_registered() {
         serve();
-        answer(Call::register_instance);
+        told(AnnouncementEvent::registered);
     }
 
     std::optional<RunMachine> machine_;

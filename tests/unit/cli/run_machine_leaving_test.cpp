@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <string>
+#include <utility>
 
 #include "run_machine_driver.hpp"
 
@@ -10,25 +11,26 @@ namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
+using Event = AnnouncementEvent;
 
 // Leaving.
 
 TEST_F(RunMachineTest, DeregistersThenSettlesThenPassesTheSignalOn) {
     serve_registered();
-    EXPECT_THAT(term(), ElementsAre("deregister"));
-    EXPECT_THAT(answer(Call::deregister), ElementsAre("say deregistered"));
+    EXPECT_THAT(term(), ElementsAre("withdraw"));
+    EXPECT_THAT(told(Event::released), ElementsAre("say deregistered"));
     EXPECT_EQ(left(), 1s);
     EXPECT_THAT(pass(999ms), IsEmpty());
     EXPECT_THAT(pass(1ms), ElementsAre(signal(SIGTERM)));
     EXPECT_EQ(left(), std::nullopt);
-    EXPECT_THAT(pass(1h), IsEmpty()) << "no heartbeat brings it back";
+    EXPECT_THAT(pass(1h), IsEmpty()) << "nothing brings it back";
     EXPECT_THAT(step(ChildEnded{7}), ElementsAre("finish 7"));
 }
 
 TEST_F(RunMachineTest, TheSecondSignalIsPassedOnAtOnceWithTheFirst) {
     serve_registered();
     term();
-    answer(Call::deregister);
+    told(Event::released);
     pass(200ms);
     EXPECT_THAT(step(Signalled{SIGINT, false}), ElementsAre(signal(SIGTERM), signal(SIGINT)));
     EXPECT_THAT(term(), ElementsAre(signal(SIGTERM))) << "and further ones";
@@ -36,102 +38,82 @@ TEST_F(RunMachineTest, TheSecondSignalIsPassedOnAtOnceWithTheFirst) {
     EXPECT_THAT(step(ChildEnded{130}), ElementsAre("finish 130"));
 }
 
-TEST_F(RunMachineTest, WaitsForTheCallUnderWayBeforeItDeregisters) {
-    serve_registered();
-    EXPECT_THAT(pass(10s), ElementsAre("heartbeat"));
-    EXPECT_THAT(term(), IsEmpty());
-    EXPECT_THAT(answer(Call::heartbeat), ElementsAre("deregister"));
-}
-
 TEST_F(RunMachineTest, ARegistrationUnderWayIsTakenBack) {
     serve();
-    EXPECT_THAT(term(), IsEmpty());
-    EXPECT_THAT(answer(Call::register_instance), ElementsAre("deregister"));
-    EXPECT_THAT(answer(Call::deregister), ElementsAre("say deregistered"));
+    EXPECT_THAT(term(), ElementsAre("withdraw"));
+    EXPECT_THAT(told(Event::registered), IsEmpty()) << "it leaves already";
+    EXPECT_THAT(told(Event::released), ElementsAre("say deregistered"));
     EXPECT_THAT(pass(1s), ElementsAre(signal(SIGTERM)));
-}
-
-TEST_F(RunMachineTest, AHeartbeatThatFindsItGoneDoesNotBringItBackWhileLeaving) {
-    serve_registered();
-    pass(10s);
-    term();
-    EXPECT_THAT(answer(Call::heartbeat, Outcome::gone), ElementsAre("say lost", "deregister"));
 }
 
 TEST_F(RunMachineTest, ACheckThatPassesLateDoesNotBringItBack) {
     auto options = checked();
     options.fall = 1;
+    options.health_flag = false;
     reset(options);
     serve();
     step(Checked{true});
-    answer(Call::register_instance);
+    told(Event::registered);
     pass(5s);
-    EXPECT_THAT(term(), ElementsAre("deregister"));
-    EXPECT_THAT(step(Checked{false}), IsEmpty());
+    EXPECT_THAT(step(Checked{false}), ElementsAre("say unhealthy", "withdraw for now"));
+    EXPECT_THAT(term(), IsEmpty()) << "it is on its way";
     EXPECT_THAT(step(Checked{true}), IsEmpty());
-    EXPECT_THAT(answer(Call::deregister), ElementsAre("say deregistered"));
+    EXPECT_THAT(told(Event::released), ElementsAre("say deregistered"));
     EXPECT_THAT(pass(1s), ElementsAre(signal(SIGTERM)));
     EXPECT_THAT(pass(1h), IsEmpty());
 }
 
 TEST_F(RunMachineTest, DoesNotWaitLongerThanItsLimitForTheDeregistration) {
     serve_registered();
-    pass(10s);
     term();
-    pass(1'500ms);
-    EXPECT_THAT(answer(Call::heartbeat, Outcome::transient),
-                ElementsAre("say cannot_renew", "deregister"));
-    EXPECT_EQ(left(), 500ms);
-    EXPECT_THAT(pass(500ms), ElementsAre(signal(SIGTERM)));
-    EXPECT_THAT(answer(Call::deregister), ElementsAre("say deregistered"));
+    EXPECT_EQ(left(), 2s);
+    EXPECT_THAT(pass(2s), ElementsAre(signal(SIGTERM)));
+    EXPECT_THAT(told(Event::released), ElementsAre("say deregistered"));
     EXPECT_THAT(step(ChildEnded{0}), ElementsAre("finish 0"));
 }
 
-TEST_F(RunMachineTest, AFailedDeregistrationPassesTheSignalOnAndIsRepeated) {
+TEST_F(RunMachineTest, ARefusedDeregistrationPassesTheSignalOn) {
     serve_registered();
     term();
-    EXPECT_THAT(answer(Call::deregister, Outcome::transient), ElementsAre(signal(SIGTERM)));
-    EXPECT_EQ(left(), 1s);
-    EXPECT_THAT(pass(1s), ElementsAre("deregister"));
-    EXPECT_THAT(answer(Call::deregister), ElementsAre("say deregistered"));
-    EXPECT_THAT(step(ChildEnded{0}), ElementsAre("finish 0"));
+    EXPECT_THAT(told(Event::refused), ElementsAre(signal(SIGTERM)));
+    EXPECT_THAT(step(ChildEnded{0}), IsEmpty()) << "it is tried on";
+    EXPECT_THAT(told(Event::released), ElementsAre("say deregistered", "finish 0"));
+}
+
+TEST_F(RunMachineTest, TheEndDoesNotWaitForARefusedDeregistration) {
+    serve_registered();
+    EXPECT_THAT(step(ChildEnded{3}), ElementsAre("withdraw"));
+    EXPECT_THAT(told(Event::refused), ElementsAre("say cannot_deregister", "finish 3"));
 }
 
 TEST_F(RunMachineTest, PassesTheSignalOnAtOnceWhileRedisIsAway) {
     serve_registered();
-    EXPECT_THAT(step(Signalled{SIGTERM, false, true}), ElementsAre(signal(SIGTERM), "deregister"));
-    EXPECT_THAT(answer(Call::deregister, Outcome::unreachable), IsEmpty());
-    EXPECT_THAT(step(ChildEnded{0}), ElementsAre("deregister")) << "it may be back";
-    EXPECT_THAT(answer(Call::deregister, Outcome::unreachable),
-                ElementsAre("say cannot_deregister", "finish 0"));
+    EXPECT_THAT(step(Signalled{SIGTERM, false, true}), ElementsAre(signal(SIGTERM), "withdraw"));
+    EXPECT_THAT(step(ChildEnded{0}), IsEmpty()) << "it is back";
+    EXPECT_THAT(told(Event::released), ElementsAre("say deregistered", "finish 0"));
 }
 
-TEST_F(RunMachineTest, WaitsForNoCallWhileRedisIsAway) {
+TEST_F(RunMachineTest, TheEndWaitsForNothingWhileRedisIsAway) {
     serve_registered();
-    EXPECT_THAT(pass(10s), ElementsAre("heartbeat"));
-    EXPECT_THAT(step(Signalled{SIGTERM, false, true}), ElementsAre(signal(SIGTERM)));
-    EXPECT_THAT(step(ChildEnded{3, true}), ElementsAre("say cannot_deregister", "finish 3"));
-    EXPECT_THAT(answer(Call::heartbeat, Outcome::unreachable), IsEmpty());
+    EXPECT_THAT(step(ChildEnded{3, true}),
+                ElementsAre("say cannot_deregister", "withdraw", "finish 3"));
+    EXPECT_THAT(told(Event::released), IsEmpty());
 }
 
 TEST_F(RunMachineTest, SaysNothingOfWhatWasNeverRegisteredWhileRedisIsAway) {
     serve();
-    EXPECT_THAT(step(ChildEnded{3, true}), ElementsAre("finish 3"));
+    EXPECT_THAT(step(ChildEnded{3, true}), ElementsAre("withdraw", "finish 3"));
 }
 
 TEST_F(RunMachineTest, TheEndWaitsNoLongerThanItsLimit) {
     serve_registered();
-    pass(10s);
-    EXPECT_THAT(step(ChildEnded{1}), IsEmpty()) << "the heartbeat is under way";
+    EXPECT_THAT(step(ChildEnded{1}), ElementsAre("withdraw"));
     EXPECT_EQ(left(), 2s);
-    pass(1'500ms);
-    EXPECT_THAT(answer(Call::heartbeat, Outcome::transient),
-                ElementsAre("say cannot_renew", "deregister"));
-    EXPECT_EQ(left(), 500ms) << "one limit for both";
-    EXPECT_THAT(pass(500ms), ElementsAre("say cannot_deregister", "finish 1"));
+    EXPECT_THAT(pass(1'999ms), IsEmpty());
+    EXPECT_THAT(pass(1ms), ElementsAre("say cannot_deregister", "finish 1"));
 }
 
-TEST_F(RunMachineTest, PassesTheSignalOnAtOnceWhenNothingWasRegistered) {
+TEST_F(RunMachineTest, PassesTheSignalOnAtOnceWhenNothingIsAnnounced) {
     auto options = checked();
     options.health_flag = false;
     reset(options);
@@ -147,29 +129,21 @@ TEST_F(RunMachineTest, SettlesForNoTimeWhenToldSo) {
     reset(options);
     serve_registered();
     term();
-    EXPECT_THAT(answer(Call::deregister), ElementsAre("say deregistered", signal(SIGTERM)));
+    EXPECT_THAT(told(Event::released), ElementsAre("say deregistered", signal(SIGTERM)));
 }
 
 // The end of the command.
 
 TEST_F(RunMachineTest, ACrashDeregistersAtOnceAndKeepsItsCode) {
     serve_registered();
-    EXPECT_THAT(step(ChildEnded{139}), ElementsAre("deregister"));
-    EXPECT_THAT(answer(Call::deregister), ElementsAre("say deregistered", "finish 139"));
+    EXPECT_THAT(step(ChildEnded{139}), ElementsAre("withdraw"));
+    EXPECT_THAT(told(Event::released), ElementsAre("say deregistered", "finish 139"));
 }
 
-TEST_F(RunMachineTest, ACrashDuringARegistrationTakesItBack) {
+TEST_F(RunMachineTest, ACrashBeforeTheRegistrationSaysNothingOfIt) {
     serve();
-    EXPECT_THAT(step(ChildEnded{1}), IsEmpty());
-    EXPECT_THAT(answer(Call::register_instance), ElementsAre("deregister"));
-    EXPECT_THAT(answer(Call::deregister), ElementsAre("say deregistered", "finish 1"));
-}
-
-TEST_F(RunMachineTest, ARegistrationWithoutAnswerIsTakenBackToo) {
-    serve();
-    answer(Call::register_instance, Outcome::transient);
-    EXPECT_THAT(step(ChildEnded{1}), ElementsAre("deregister"));
-    EXPECT_THAT(answer(Call::deregister, Outcome::gone), ElementsAre("finish 1"));
+    EXPECT_THAT(step(ChildEnded{1}), ElementsAre("withdraw"));
+    EXPECT_THAT(told(Event::released), ElementsAre("finish 1"));
 }
 
 TEST_F(RunMachineTest, EndsWhileTheSignalIsHeld) {
@@ -177,7 +151,7 @@ TEST_F(RunMachineTest, EndsWhileTheSignalIsHeld) {
     term();
     EXPECT_THAT(step(ChildEnded{0}), IsEmpty()) << "the deregistration is under way";
     EXPECT_THAT(term(), IsEmpty()) << "there is nobody to signal";
-    EXPECT_THAT(answer(Call::deregister), ElementsAre("say deregistered", "finish 0"));
+    EXPECT_THAT(told(Event::released), ElementsAre("say deregistered", "finish 0"));
 }
 
 // Other signals.
@@ -186,19 +160,19 @@ TEST_F(RunMachineTest, ForwardsOtherSignalsInEveryPhase) {
     step(Started{});
     EXPECT_THAT(step(Signalled{SIGHUP, false}), ElementsAre(signal(SIGHUP)));
     step(PortProbed{true});
-    answer(Call::register_instance);
+    told(Event::registered);
     EXPECT_THAT(step(Signalled{SIGUSR1, false}), ElementsAre(signal(SIGUSR1)));
     term();
     EXPECT_THAT(step(Signalled{SIGHUP, false}), ElementsAre(signal(SIGHUP)));
-    answer(Call::deregister);
+    told(Event::released);
     pass(1s);
     EXPECT_THAT(step(Signalled{SIGUSR2, false}), ElementsAre(signal(SIGUSR2)));
 }
 
 TEST_F(RunMachineTest, SignalsOfTheTerminalGoToTheWholeGroup) {
     serve_registered();
-    EXPECT_THAT(step(Signalled{SIGINT, true}), ElementsAre("deregister"));
-    answer(Call::deregister);
+    EXPECT_THAT(step(Signalled{SIGINT, true}), ElementsAre("withdraw"));
+    told(Event::released);
     EXPECT_THAT(pass(1s), ElementsAre(signal(SIGINT) + " group"));
 }
 
@@ -217,8 +191,8 @@ TEST_F(RunMachineTest, IsSilentWhenFinished) {
     EXPECT_EQ(left(), std::nullopt);
 }
 
-// Whatever happens in whatever order: never two calls at once, nothing registered after a
-// deregistration of a leaving instance, exactly one end.
+// Whatever happens in whatever order: nothing is announced twice or after the beginning of the end,
+// nothing is withdrawn that is not announced, exactly one end.
 TEST_F(RunMachineTest, HoldsItsPromisesInRandomOrders) {
     for (unsigned seed = 0; seed < 2'000; ++seed) {
         SCOPED_TRACE("seed " + std::to_string(seed));
@@ -227,16 +201,21 @@ TEST_F(RunMachineTest, HoldsItsPromisesInRandomOrders) {
         options.fall = 1;
         options.health_flag = seed % 2 == 0;
         reset(options);
-        std::optional<Call> under_way;
+        bool announced = false;
+        bool withdrawn = false;
         bool left_for_good = false;
         bool alive = true;
         int finished = 0;
         auto const follow = [&](RunEvent const& event) {
             for (auto const& action : machine_->step(event, now_)) {
-                if (auto const* make = std::get_if<MakeCall>(&action)) {
-                    ASSERT_FALSE(under_way) << "two calls at once";
-                    ASSERT_FALSE(left_for_good && make->call != Call::deregister);
-                    under_way = make->call;
+                if (std::get_if<Announce>(&action)) {
+                    ASSERT_FALSE(announced || left_for_good);
+                    announced = true;
+                } else if (std::get_if<MarkHealth>(&action)) {
+                    ASSERT_TRUE(announced && !withdrawn && options.health_flag);
+                } else if (std::get_if<Withdraw>(&action)) {
+                    ASSERT_TRUE(announced && !withdrawn);
+                    withdrawn = true;
                 } else if (std::get_if<SignalChild>(&action)) {
                     ASSERT_TRUE(alive) << "a signal to nobody";
                 } else if (std::get_if<Finish>(&action)) {
@@ -244,6 +223,11 @@ TEST_F(RunMachineTest, HoldsItsPromisesInRandomOrders) {
                     ++finished;
                 }
             }
+        };
+        auto const release = [&] {
+            if (!std::exchange(withdrawn, false)) return;
+            announced = false;
+            follow(Told{Event::released});
         };
         follow(Started{});
         for (int i = 0; i < 60 && !HasFatalFailure(); ++i) {
@@ -256,12 +240,13 @@ TEST_F(RunMachineTest, HoldsItsPromisesInRandomOrders) {
                     follow(Checked{std::rand() % 2 == 0});
                     break;
                 case 2:
-                case 3:
-                    if (under_way) {
-                        auto const call = *under_way;
-                        under_way.reset();
-                        follow(Called{call, static_cast<Outcome>(std::rand() % 5)});
+                    if (announced) {
+                        follow(Told{
+                            static_cast<Event>(std::rand() % static_cast<int>(Event::released))});
                     }
+                    break;
+                case 3:
+                    release();
                     break;
                 case 4:
                     follow(TimePassed{});
@@ -276,11 +261,7 @@ TEST_F(RunMachineTest, HoldsItsPromisesInRandomOrders) {
         alive = false;
         left_for_good = true;
         follow(ChildEnded{0});
-        for (int i = 0; i < 4 && under_way && !HasFatalFailure(); ++i) {
-            auto const call = *under_way;
-            under_way.reset();
-            follow(Called{call, Outcome::done});
-        }
+        if (finished == 0) release();
         ASSERT_EQ(finished, 1);
     }
 }

@@ -10,6 +10,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
+using Event = AnnouncementEvent;
 
 // Starting.
 
@@ -20,8 +21,8 @@ TEST_F(RunMachineTest, ProbesUntilThePortAcceptsThenRegisters) {
     EXPECT_THAT(pass(99ms), IsEmpty());
     EXPECT_THAT(pass(1ms), ElementsAre("probe"));
     EXPECT_THAT(pass(1s), IsEmpty()) << "one probe at a time";
-    EXPECT_THAT(step(PortProbed{true}), ElementsAre("register healthy"));
-    EXPECT_THAT(answer(Call::register_instance), ElementsAre("say registered"));
+    EXPECT_THAT(step(PortProbed{true}), ElementsAre("announce"));
+    EXPECT_THAT(told(Event::registered), ElementsAre("say registered"));
 }
 
 TEST_F(RunMachineTest, StopsACommandWhosePortNeverAccepts) {
@@ -62,89 +63,50 @@ TEST_F(RunMachineTest, RegistersAtOnceWithoutAStartTimeout) {
     RunOptions options;
     options.start_timeout = 0ms;
     reset(options);
-    EXPECT_THAT(step(Started{}), ElementsAre("register healthy"));
+    EXPECT_THAT(step(Started{}), ElementsAre("announce"));
 }
 
 // Serving.
 
-TEST_F(RunMachineTest, KeepsItsTimetable) {
+TEST_F(RunMachineTest, SleepsWhileAllIsWell) {
     serve_registered();
-    EXPECT_EQ(left(), 10s);
-    EXPECT_THAT(pass(9'999ms), IsEmpty());
-    EXPECT_THAT(pass(1ms), ElementsAre("heartbeat"));
-    EXPECT_EQ(left(), std::nullopt) << "the answer is waited for";
-    EXPECT_THAT(answer(Call::heartbeat), IsEmpty());
-    EXPECT_EQ(left(), 10s);
+    EXPECT_EQ(left(), std::nullopt) << "keeping it registered is the library's work";
+    EXPECT_THAT(pass(1h), IsEmpty());
 }
 
-TEST_F(RunMachineTest, HeartbeatsComeEarlyByChanceNeverLate) {
-    reset({}, 1.0);
-    serve_registered();
-    EXPECT_EQ(left(), 8'500ms);
-}
-
-TEST_F(RunMachineTest, KeepsTryingToRegisterAndSaysSoOnce) {
+TEST_F(RunMachineTest, SaysOnceThatItCannotRegisterYet) {
     serve();
-    EXPECT_THAT(answer(Call::register_instance, Outcome::unreachable),
-                ElementsAre("say cannot_register"));
-    EXPECT_EQ(left(), 1s);
-    EXPECT_THAT(pass(1s), ElementsAre("register healthy"));
-    EXPECT_THAT(answer(Call::register_instance, Outcome::transient), IsEmpty());
-    EXPECT_THAT(pass(1s), ElementsAre("register healthy"));
-    EXPECT_THAT(answer(Call::register_instance), ElementsAre("say registered"));
+    EXPECT_EQ(left(), 2s);
+    EXPECT_THAT(pass(1'999ms), IsEmpty());
+    EXPECT_THAT(pass(1ms), ElementsAre("say cannot_register"));
+    EXPECT_EQ(left(), std::nullopt);
+    EXPECT_THAT(pass(1h), IsEmpty());
+    EXPECT_THAT(told(Event::registered), ElementsAre("say registered"));
 }
 
-TEST_F(RunMachineTest, ARefusedRegistrationIsTriedAgainOnTheTimetable) {
-    serve();
-    answer(Call::register_instance, Outcome::refused);
-    EXPECT_EQ(left(), 10s);
-    EXPECT_THAT(pass(10s), ElementsAre("register healthy"));
+TEST_F(RunMachineTest, SaysNothingOfWhatIsKnown) {
+    for (auto const event : {Event::refused, Event::drained}) {
+        reset({});
+        serve();
+        EXPECT_THAT(told(event), IsEmpty());
+        EXPECT_THAT(pass(1h), IsEmpty()) << "the library told why";
+        EXPECT_THAT(told(Event::registered), ElementsAre("say registered"));
+    }
 }
 
-TEST_F(RunMachineTest, RegistersAgainAtOnceWhenRedisLostIt) {
+TEST_F(RunMachineTest, SaysThatItIsRegisteredAgain) {
     serve_registered();
-    pass(10s);
-    EXPECT_THAT(answer(Call::heartbeat, Outcome::gone),
-                ElementsAre("say lost", "register healthy"));
-    EXPECT_THAT(answer(Call::register_instance), ElementsAre("say registered_again"));
-    EXPECT_EQ(left(), 10s);
+    for (auto const event : {Event::lost, Event::removed_by_other}) {
+        EXPECT_THAT(told(event), IsEmpty()) << "the library tells of that";
+        EXPECT_THAT(told(Event::registered), ElementsAre("say registered_again"));
+    }
+    EXPECT_THAT(told(Event::conflict), IsEmpty());
 }
 
-TEST_F(RunMachineTest, AnInstanceThatLostItsLeaseIsRegisteredAgain) {
+TEST_F(RunMachineTest, SaysThatADrainIsOver) {
     serve_registered();
-    pass(10s);
-    EXPECT_THAT(answer(Call::heartbeat, Outcome::persistent),
-                ElementsAre("say made_persistent", "register healthy"));
-    EXPECT_THAT(answer(Call::register_instance), ElementsAre("say registered_again"));
-    EXPECT_EQ(left(), 10s);
-}
-
-TEST_F(RunMachineTest, AFailedHeartbeatIsRepeatedSoonAndToldOnce) {
-    serve_registered();
-    pass(10s);
-    EXPECT_THAT(answer(Call::heartbeat, Outcome::unreachable), ElementsAre("say cannot_renew"));
-    EXPECT_EQ(left(), 1s);
-    EXPECT_THAT(pass(1s), ElementsAre("heartbeat"));
-    EXPECT_THAT(answer(Call::heartbeat, Outcome::transient), IsEmpty());
-    EXPECT_THAT(pass(1s), ElementsAre("heartbeat"));
-    EXPECT_THAT(answer(Call::heartbeat), ElementsAre("say renewing_again"));
-    EXPECT_EQ(left(), 10s);
-}
-
-TEST_F(RunMachineTest, ARefusedHeartbeatKeepsTheTimetable) {
-    serve_registered();
-    pass(10s);
-    EXPECT_THAT(answer(Call::heartbeat, Outcome::refused), ElementsAre("say cannot_renew"));
-    EXPECT_EQ(left(), 10s);
-}
-
-TEST_F(RunMachineTest, RetriesAreNoRarerThanHeartbeats) {
-    RunOptions options;
-    options.heartbeat = 333ms;
-    reset(options);
-    serve();
-    answer(Call::register_instance, Outcome::unreachable);
-    EXPECT_EQ(left(), 333ms);
+    EXPECT_THAT(told(Event::drained), IsEmpty());
+    EXPECT_THAT(told(Event::restored), ElementsAre("say restored"));
 }
 
 // Checks.
@@ -153,27 +115,27 @@ TEST_F(RunMachineTest, ChecksBeforeItRegisters) {
     reset(checked());
     step(Started{});
     EXPECT_THAT(step(PortProbed{true}), ElementsAre("check"));
-    EXPECT_THAT(step(Checked{true}), ElementsAre("register healthy"));
+    EXPECT_EQ(left(), std::nullopt) << "nothing is late before the verdict";
+    EXPECT_THAT(step(Checked{true}), ElementsAre("announce"));
 }
 
-TEST_F(RunMachineTest, RegistersAsUnhealthyWhatFailsFromTheBeginning) {
+TEST_F(RunMachineTest, AnnouncesAsUnhealthyWhatFailsFromTheBeginning) {
     reset(checked());
     serve();
-    EXPECT_THAT(step(Checked{false}), ElementsAre("say unhealthy", "register unhealthy"));
-    answer(Call::register_instance);
+    EXPECT_THAT(step(Checked{false}), ElementsAre("say unhealthy", "announce unhealthy"));
+    EXPECT_THAT(told(Event::registered), ElementsAre("say registered"));
     EXPECT_THAT(pass(5s), ElementsAre("check"));
-    EXPECT_THAT(step(Checked{true}), ElementsAre("say healthy", "health healthy"));
+    EXPECT_THAT(step(Checked{true}), ElementsAre("say healthy", "mark healthy"));
 }
 
 TEST_F(RunMachineTest, TakesTheInstanceOutAndBackByThresholds) {
     auto options = checked();
     options.fall = 3;
     options.rise = 2;
-    options.heartbeat = 1h;
     reset(options);
     serve();
     step(Checked{true});
-    answer(Call::register_instance);
+    told(Event::registered);
     auto const check = [&](bool passed) {
         EXPECT_THAT(pass(5s), ElementsAre("check"));
         return step(Checked{passed});
@@ -183,12 +145,11 @@ TEST_F(RunMachineTest, TakesTheInstanceOutAndBackByThresholds) {
     EXPECT_THAT(check(true), IsEmpty()) << "starts the count anew";
     EXPECT_THAT(check(false), IsEmpty());
     EXPECT_THAT(check(false), IsEmpty());
-    EXPECT_THAT(check(false), ElementsAre("say unhealthy", "health unhealthy"));
-    answer(Call::set_health);
+    EXPECT_THAT(check(false), ElementsAre("say unhealthy", "mark unhealthy"));
     EXPECT_THAT(check(true), IsEmpty());
     EXPECT_THAT(check(false), IsEmpty());
     EXPECT_THAT(check(true), IsEmpty());
-    EXPECT_THAT(check(true), ElementsAre("say healthy", "health healthy"));
+    EXPECT_THAT(check(true), ElementsAre("say healthy", "mark healthy"));
 }
 
 TEST_F(RunMachineTest, ChecksOneAtATime) {
@@ -196,72 +157,51 @@ TEST_F(RunMachineTest, ChecksOneAtATime) {
     serve();
     EXPECT_THAT(pass(1h), IsEmpty());
     step(Checked{true});
-    answer(Call::register_instance);
+    told(Event::registered);
     EXPECT_EQ(left(), 5s);
 }
 
-TEST_F(RunMachineTest, AnUnansweredHealthWriteIsRepeatedUntilItIsKnown) {
-    auto options = checked();
-    options.fall = 1;
-    options.heartbeat = 1h;
-    reset(options);
-    serve();
-    step(Checked{true});
-    answer(Call::register_instance);
-    pass(5s);
-    EXPECT_THAT(step(Checked{false}), ElementsAre("say unhealthy", "health unhealthy"));
-    pass(5s);
-    EXPECT_THAT(step(Checked{true}), ElementsAre("say healthy")) << "one call at a time";
-    EXPECT_THAT(answer(Call::set_health, Outcome::transient), IsEmpty());
-    EXPECT_THAT(pass(1s), ElementsAre("health healthy")) << "it may have been stored as unhealthy";
-}
-
-TEST_F(RunMachineTest, AFailedHealthWriteIsRepeated) {
-    auto options = checked();
-    options.fall = 1;
-    options.heartbeat = 1h;
-    reset(options);
-    serve();
-    step(Checked{true});
-    answer(Call::register_instance);
-    pass(5s);
-    step(Checked{false});
-    EXPECT_THAT(answer(Call::set_health, Outcome::transient), IsEmpty());
-    EXPECT_THAT(pass(1s), ElementsAre("health unhealthy"));
-    EXPECT_THAT(answer(Call::set_health), IsEmpty());
-    EXPECT_EQ(left(), 4s) << "the next check";
-}
-
-TEST_F(RunMachineTest, RegistersAgainWhenTheHealthWriteFindsNothing) {
+TEST_F(RunMachineTest, MarksAlsoWhatIsNotRegisteredYet) {
     auto options = checked();
     options.fall = 1;
     reset(options);
     serve();
     step(Checked{true});
-    answer(Call::register_instance);
-    pass(5s);
-    step(Checked{false});
-    EXPECT_THAT(answer(Call::set_health, Outcome::gone),
-                ElementsAre("say lost", "register unhealthy"));
+    EXPECT_THAT(pass(5s), ElementsAre("check", "say cannot_register"));
+    EXPECT_THAT(step(Checked{false}), ElementsAre("say unhealthy", "mark unhealthy"));
 }
 
 TEST_F(RunMachineTest, WithoutAHealthFlagOutMeansDeregistered) {
     auto options = checked();
     options.health_flag = false;
     options.fall = 1;
-    options.heartbeat = 1h;
     reset(options);
     serve();
     EXPECT_THAT(step(Checked{false}), ElementsAre("say unhealthy")) << "not offered at all";
     pass(5s);
-    EXPECT_THAT(step(Checked{true}), ElementsAre("say healthy", "register healthy"));
-    EXPECT_THAT(answer(Call::register_instance), ElementsAre("say registered"));
+    EXPECT_THAT(step(Checked{true}), ElementsAre("say healthy", "announce"));
+    EXPECT_THAT(told(Event::registered), ElementsAre("say registered"));
     pass(5s);
-    EXPECT_THAT(step(Checked{false}), ElementsAre("say unhealthy", "deregister for now"));
-    EXPECT_THAT(answer(Call::deregister), ElementsAre("say deregistered"));
+    EXPECT_THAT(step(Checked{false}), ElementsAre("say unhealthy", "withdraw for now"));
+    EXPECT_THAT(told(Event::released), ElementsAre("say deregistered"));
     pass(5s);
-    EXPECT_THAT(step(Checked{true}), ElementsAre("say healthy", "register healthy"));
-    EXPECT_THAT(answer(Call::register_instance), ElementsAre("say registered_again"));
+    EXPECT_THAT(step(Checked{true}), ElementsAre("say healthy", "announce"));
+    EXPECT_THAT(told(Event::registered), ElementsAre("say registered_again"));
+}
+
+TEST_F(RunMachineTest, WhatIsHealthyAgainWaitsForTheEndOfItsWithdrawal) {
+    auto options = checked();
+    options.health_flag = false;
+    options.fall = 1;
+    reset(options);
+    serve();
+    step(Checked{true});
+    told(Event::registered);
+    pass(5s);
+    step(Checked{false});
+    pass(5s);
+    EXPECT_THAT(step(Checked{true}), ElementsAre("say healthy"));
+    EXPECT_THAT(told(Event::released), ElementsAre("say deregistered", "announce"));
 }
 
 }  // namespace
