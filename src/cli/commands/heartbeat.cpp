@@ -31,7 +31,13 @@ std::string_view word(Liveness liveness) {
     return "failed";
 }
 
+/// A lease goes on while heartbeats fail: the next one does not wait for its turn.
+constexpr std::chrono::seconds longest_pause_after_failure{1};
+
 /// Sends heartbeats until a signal ends it; tells only what changes.
+///
+/// Not on an `Announcement`: that registers again what is gone, and of these instances only their
+/// names are known.
 class HeartbeatLoop {
 public:
     HeartbeatLoop(boost::asio::io_context& loop, Backend const& backend, Ids ids,
@@ -55,6 +61,7 @@ private:
                 logger_.warning("cannot send heartbeats, will keep trying: " +
                                 failure_text(result.error()));
             }
+            next_ = std::min(next_, std::chrono::steady_clock::now() + longest_pause_after_failure);
         } else {
             if (failing_) logger_.info("sending heartbeats again");
             for (std::size_t i = 0; i < ids_.size(); ++i) tell(i, (*result)[i]);

@@ -377,33 +377,6 @@ TEST_F(CommandsTest, HeartbeatReportsEachInstance) {
     EXPECT_EQ(run({"heartbeat", "--service", "web"}).code, 2);
 }
 
-TEST_F(CommandsTest, HeartbeatKeepsGoingUntilASignal) {
-    add("web", "a", {"--lease", "1s"});
-    auto beating = start({"heartbeat", "--service", "web", "--id", "a", "--every", "200ms",
-                          "--lease", "1s", "--timeout", "300ms"});
-    ASSERT_TRUE(eventually([&] { return beating.err().find("is alive") != std::string::npos; }));
-    auto const begin = std::chrono::steady_clock::now();
-    while (std::chrono::steady_clock::now() - begin < 2s) {
-        ASSERT_THAT(ids("web", {"--lease", "1s"}), ElementsAre("a"));
-    }
-    server().kill();
-    ASSERT_TRUE(eventually(
-        [&] { return beating.err().find("cannot send heartbeats") != std::string::npos; }));
-    server().start();
-    ASSERT_TRUE(eventually([&] { return beating.err().find("is gone") != std::string::npos; }));
-    beating.signal(SIGTERM);
-    EXPECT_EQ(beating.wait(2s).code, 0);
-}
-
-TEST_F(CommandsTest, HeartbeatEndsAtOnceWhileRedisIsAway) {
-    server().kill();
-    auto beating =
-        start({"heartbeat", "--service", "web", "--id", "a", "--every", "1s", "--timeout", "20s"});
-    ASSERT_TRUE(eventually([&] { return !beating.err().empty(); }, 10s));
-    beating.signal(SIGINT);
-    EXPECT_EQ(beating.wait(2s).code, 0);
-}
-
 TEST_F(CommandsTest, TellsAnUnreachableRedisFromOtherFailures) {
     add("web", "a");
     redis().must({"ACL", "SETUSER", "nobody", "on", ">pw", "~*", "&*", "-@all", "+ping"});
