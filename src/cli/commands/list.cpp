@@ -13,6 +13,9 @@ namespace rollcall::cli {
 
 namespace {
 
+/// Not by a live view: what is read once is cheaper without (`docs/architecture.md`), needs no
+/// right to listen, and says what it left out. Silent instances and conditions are beyond a view
+/// anyway.
 class List final : public Command {
 public:
     void declare(OptionSet& options) override {

@@ -56,6 +56,7 @@ std::vector<std::string> to_cells(std::string const& name, Counts const& counts)
     return cells;
 }
 
+/// Not by live views, which do not see silent instances; the rest as for `list`.
 class Stat final : public Command {
 public:
     void declare(OptionSet&) override {}
