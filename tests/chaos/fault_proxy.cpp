@@ -1,5 +1,6 @@
 #include "chaos/fault_proxy.hpp"
 
+#include <csignal>
 #include <cstring>
 #include <iterator>
 #include <poll.h>
@@ -31,6 +32,13 @@ int connected_to(std::string const& path) {
     return -1;
 }
 
+pid_t user_of(int client) {
+    ucred user{};
+    socklen_t size = sizeof user;
+    ::getsockopt(client, SOL_SOCKET, SO_PEERCRED, &user, &size);
+    return user.pid;
+}
+
 }  // namespace
 
 FaultProxy::FaultProxy(std::string target)
@@ -56,13 +64,39 @@ void FaultProxy::set_delay(std::chrono::milliseconds by) {
     delay_ms_ = static_cast<int>(by.count());
 }
 
+void FaultProxy::cut() {
+    cut_ = true;
+    while (cut_) std::this_thread::sleep_for(step);
+}
+
+bool FaultProxy::all_connected() {
+    std::lock_guard const lock{mutex_};
+    return watch_.missing().empty();
+}
+
+Seconds FaultProxy::noticed_max() {
+    std::lock_guard const lock{mutex_};
+    return watch_.noticed_max();
+}
+
+Seconds FaultProxy::back_max() {
+    std::lock_guard const lock{mutex_};
+    return watch_.back_max();
+}
+
 void FaultProxy::run() {
     while (!ending_) {
         pollfd waiting{listener_, POLLIN, 0};
         (void)::poll(&waiting, 1, static_cast<int>(step.count()));
-        if (cut_.exchange(false)) close_all();
+        std::lock_guard const lock{mutex_};
+        if (cut_) close_all();
+        cut_ = false;
         accept_one();
-        if (silent_) continue;
+        note_who_left();
+        be_silent(silent_);
+        watch_users();
+        connections_ = ways_.size() / 2;
+        if (was_silent_) continue;
         for (auto& way : ways_) {
             take(way);
             deliver(way);
@@ -76,29 +110,70 @@ void FaultProxy::accept_one() {
     if (client < 0) return;
     int const server = connected_to(target_);
     if (server < 0) {
+        watch_.way_was_broken(Clock::now());
         ::close(client);
         return;
     }
-    ways_.push_back({client, server});
-    ways_.push_back({server, client});
+    auto const user = user_of(client);
+    ways_.push_back({client, server, user, true});
+    ways_.push_back({server, client, user, false});
+    // Who connects again has left the old one before.
+    note_who_left();
+    watch_.opened(user, Clock::now());
+}
+
+void FaultProxy::close(std::list<Way>::iterator first) {
+    auto const back = std::next(first);
+    auto const& of_user = first->of_user ? *first : *back;
+    if (of_user.counted) watch_.closed(of_user.user, Clock::now());
+    ::close(first->from);
+    ::close(back->from);
+    ways_.erase(first, std::next(back));
 }
 
 void FaultProxy::close_all() {
-    for (auto const& way : ways_) ::close(way.from);
-    ways_.clear();
+    while (!ways_.empty()) close(ways_.begin());
 }
 
 void FaultProxy::close_ended() {
     for (auto at = ways_.begin(); at != ways_.end();) {
-        auto const back = std::next(at);
-        auto const next = std::next(back);
-        if (at->ended || back->ended) {
-            ::close(at->from);
-            ::close(back->from);
-            ways_.erase(at, next);
-        }
-        at = next;
+        auto const first = at;
+        std::advance(at, 2);
+        if (first->ended || std::next(first)->ended) close(first);
     }
+}
+
+void FaultProxy::note_who_left() {
+    for (auto& way : ways_) {
+        if (!way.of_user || !way.counted) continue;
+        pollfd waiting{way.from, POLLRDHUP, 0};
+        if (::poll(&waiting, 1, 0) <= 0) continue;
+        auto const now = Clock::now();
+        if (way.silent_from) watch_.noticed(*way.silent_from, now);
+        watch_.closed(way.user, now);
+        way.counted = false;
+    }
+}
+
+void FaultProxy::be_silent(bool on) {
+    auto const now = Clock::now();
+    if (on || was_silent_) watch_.way_was_broken(now);
+    if (on != was_silent_) {
+        for (auto& way : ways_) {
+            if (!way.of_user || !way.counted) continue;
+            // Those that have not noticed until the end need at least so long.
+            if (!on && way.silent_from) watch_.noticed(*way.silent_from, now);
+            way.silent_from = on ? std::optional{now} : std::nullopt;
+        }
+    }
+    was_silent_ = on;
+}
+
+void FaultProxy::watch_users() {
+    for (auto const user : watch_.missing()) {
+        if (::kill(user, 0) != 0) watch_.ended(user);
+    }
+    watch_.look(Clock::now());
 }
 
 void FaultProxy::take(Way& way) {

@@ -18,10 +18,11 @@ struct Fleet {
     std::chrono::milliseconds heartbeat{1'500};
 
     Layout make_layout() const;
+    std::string space() const { return layout == "cosky" ? "{chaos}" : "chaos"; }
 };
 
-/// Whether an owner registers again what Redis lost: ours do, the Java module's do not.
-enum class OwnerKind { announcer, java_like };
+/// Ours, or the layout's recorded program: of those the Java module never registers again.
+enum class OwnerKind { announcer, recorded };
 
 /// A process that owns instances; killed with this object.
 class Owner {
@@ -38,7 +39,8 @@ public:
     void kill();
 
     OwnerKind kind() const noexcept { return kind_; }
-    /// What it said since, in whole lines: `registered SERVICE ID NANOSECONDS`, `released …`.
+    /// What it said since, in whole lines: `registered SERVICE ID NANOSECONDS`, and so `released`,
+    /// `abandoned` (never to be registered again), `lapsed` (to be registered again) or `conflict`.
     std::vector<std::string> said();
 
 private:
@@ -51,8 +53,11 @@ private:
     std::string rest_;
 };
 
-/// The id that an owner's instance gets.
+/// The port and the id that an owner's instance gets.
+int port_of(int number);
 std::string id_of(Fleet const& fleet, std::string const& service, int number);
+/// Where it is stored.
+std::string key_of(Fleet const& fleet, std::string const& service, std::string const& id);
 
 /// What the process does: obeys lines of its standard input until that ends.
 int run_owner(Fleet const& fleet, std::string const& url, OwnerKind kind);

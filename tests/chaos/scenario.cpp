@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <filesystem>
 #include <sstream>
 #include <stdexcept>
 #include <thread>
@@ -14,9 +13,8 @@ using namespace std::chrono_literals;
 using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 
-// A dead connection is noticed within one second and made again within another.
-constexpr milliseconds reconnect_time{2'000};
 constexpr milliseconds between_samples{50};
+constexpr int samples_for_a_look_at_leases = 4;
 
 /// A restart finds all that was acknowledged before.
 std::vector<std::string> durable() { return {"appendonly yes", "appendfsync always", "save \"\""}; }
@@ -30,16 +28,24 @@ Time time_of(long long nanoseconds) {
 Scenario::Scenario(ScenarioOptions const& options)
     : options_(options),
       random_(options.seed),
+      changing_(options.seed + 1),
       server_(durable()),
       truth_(options.fleet.lease),
       started_(Clock::now()) {}
 
 Scenario::~Scenario() = default;
 
-int Scenario::any(int below) { return static_cast<int>(random_() % static_cast<unsigned>(below)); }
+int Scenario::any(Random& random, int below) {
+    return static_cast<int>(random() % static_cast<unsigned>(below));
+}
 
-Scenario::Member& Scenario::any_member() {
-    return *members_[static_cast<std::size_t>(any(static_cast<int>(members_.size())))];
+Scenario::Member& Scenario::any_member(Random& random) {
+    return *members_[static_cast<std::size_t>(any(random, static_cast<int>(members_.size())))];
+}
+
+std::string Scenario::id_at(Member const& member, int service) const {
+    auto const& place = member.places[static_cast<std::size_t>(service)];
+    return id_of(options_.fleet, service_name(service), place.number);
 }
 
 void Scenario::note(std::string const& what) {
@@ -47,20 +53,32 @@ void Scenario::note(std::string const& what) {
     std::fprintf(stderr, "%7.2f  %s\n", Seconds{Clock::now() - started_}.count(), what.c_str());
 }
 
-void Scenario::hire() {
+void Scenario::hire(OwnerKind kind) {
+    auto const& proxy = kind == OwnerKind::recorded ? to_peers_ : to_owners_;
     int const number = next_number_++;
-    auto const kind = number % 4 == 3 ? OwnerKind::java_like : OwnerKind::announcer;
-    auto member = std::make_unique<Member>(
-        Member{Owner{options_.fleet, to_owners_.url(), kind}, number,
-               std::vector<bool>(static_cast<std::size_t>(options_.services), true)});
+    auto const services = static_cast<std::size_t>(options_.services);
+    auto member =
+        std::make_unique<Member>(Member{Owner{options_.fleet, proxy.url(), kind},
+                                        std::vector<Place>(services, Place{number, true})});
     for (int service = 0; service < options_.services; ++service) {
         member->owner.add(service_name(service), number);
     }
     members_.push_back(std::move(member));
 }
 
-Figures Scenario::run() {
-    for (int i = 0; i < options_.owners; ++i) hire();
+void Scenario::dismiss(std::size_t index) {
+    auto& member = *members_[index];
+    member.owner.kill();
+    listen();
+    for (int service = 0; service < options_.services; ++service) {
+        truth_.abandoned(service_name(service), id_at(member, service), Clock::now());
+        dismissed_.emplace_back(service_name(service), id_at(member, service));
+    }
+    look_at_leases();
+    members_.erase(members_.begin() + static_cast<std::ptrdiff_t>(index));
+}
+
+void Scenario::open_readers() {
     for (std::size_t i = 0; i < options_.readers; ++i) {
         readers_.push_back(std::make_unique<Reader>(to_readers_.url()));
         Registry const registry{readers_.back()->client, options_.fleet.make_layout()};
@@ -68,30 +86,37 @@ Figures Scenario::run() {
             readers_.back()->services.push_back(registry.service(service_name(service)));
         }
     }
-    await_all();
-    constexpr Fault faults[] = {&Scenario::restart_with_data,
-                                &Scenario::restart_empty,
-                                &Scenario::long_outage,
-                                &Scenario::cut_readers,
-                                &Scenario::cut_owners,
-                                &Scenario::half_open,
-                                &Scenario::delay,
-                                &Scenario::flush_scripts,
-                                &Scenario::kill_clients,
-                                &Scenario::flush_all,
-                                &Scenario::delete_one_hash};
-    std::vector<Fault> order{std::begin(faults), std::end(faults)};
-    auto const end = Clock::now() + options_.length;
-    for (std::size_t step = 0; Clock::now() < end; ++step) {
-        if (step % order.size() == 0) std::shuffle(order.begin(), order.end(), random_);
-        change_metadata();
-        join_and_leave();
-        if (any(2) == 0) kill_owner();
-        (this->*order[step % order.size()])();
-        pass(milliseconds{1'000 + any(3'000)});
+}
+
+Outcome Scenario::run() {
+    for (int i = 0; i < options_.owners; ++i) {
+        hire(i % 4 == 3 ? OwnerKind::recorded : OwnerKind::announcer);
     }
-    pass(options_.fleet.lease + reconnect_time + 2s);
-    return truth_.figures();
+    open_readers();
+    await_all();
+    for (auto const& kinds : {faults(), changes()}) {
+        for (auto const& kind : kinds) {
+            if (kind.must) outcome_.happened[kind.name] = 0;
+        }
+    }
+    // All once, however short the run; then again in other orders.
+    std::vector<Kind> order{faults().begin(), faults().end()};
+    auto const end = Clock::now() + options_.length;
+    for (std::size_t step = 0; step < order.size() || Clock::now() < end; ++step) {
+        if (step % order.size() == 0) std::shuffle(order.begin(), order.end(), random_);
+        for (auto const& kind : changes()) happen(kind);
+        happen(order[step % order.size()]);
+        pass(milliseconds{1'000 + any(random_, 2'500)});
+    }
+    pass(options_.fleet.lease + 4s);
+    outcome_.figures = truth_.figures();
+    outcome_.noticed_max = std::max(to_owners_.noticed_max(), to_readers_.noticed_max());
+    outcome_.back_max = std::max(to_owners_.back_max(), to_readers_.back_max());
+    return outcome_;
+}
+
+void Scenario::happen(Kind const& kind) {
+    if ((this->*kind.happen)()) ++outcome_.happened[kind.name];
 }
 
 void Scenario::await_all() {
@@ -109,18 +134,24 @@ void Scenario::await_all() {
 
 void Scenario::listen() {
     for (auto const& member : members_) {
-        for (auto const& line : member->owner.said()) {
-            std::istringstream words{line};
-            std::string what;
-            std::string service;
-            std::string id;
-            long long at = 0;
-            words >> what >> service >> id >> at;
-            if (what == "registered") truth_.acknowledged(service, id, time_of(at));
-            if (what == "released") truth_.released(service, id, time_of(at));
-            if (what == "abandoned") truth_.abandoned(service, id, time_of(at));
-        }
+        for (auto const& line : member->owner.said()) hear(line);
     }
+}
+
+void Scenario::hear(std::string const& line) {
+    std::istringstream words{line};
+    std::string what;
+    std::string service;
+    std::string id;
+    long long at = 0;
+    words >> what >> service >> id >> at;
+    if (what == "registered") truth_.acknowledged(service, id, time_of(at));
+    if (what == "released") truth_.released(service, id, time_of(at));
+    if (what == "abandoned") truth_.abandoned(service, id, time_of(at));
+    if (what == "lapsed") truth_.lapsed(service, id);
+    if (what != "conflict") return;
+    ++outcome_.conflicts;
+    note("told of another owner of " + id);
 }
 
 void Scenario::sample() {
@@ -143,146 +174,44 @@ void Scenario::sample() {
     }
 }
 
+void Scenario::look_at_leases() try {
+    constexpr auto script =
+        "local left = {} for i, key in ipairs(KEYS) do left[i] = redis.call('PTTL', key) end "
+        "return left";
+    // What a dead owner had sent may still be on its way.
+    auto asked = dismissed_;
+    for (auto const& member : members_) {
+        for (int service = 0; service < options_.services; ++service) {
+            asked.emplace_back(service_name(service), id_at(*member, service));
+        }
+    }
+    std::vector<std::string> words{"EVAL", script, std::to_string(asked.size())};
+    for (auto const& [service, id] : asked) words.push_back(key_of(options_.fleet, service, id));
+    auto const left = test::RedisClient{server_.socket(), 1s}.must(words).elements;
+    auto const now = Clock::now();
+    for (std::size_t i = 0; i < asked.size(); ++i) {
+        // Who is not stored, or only in part, keeps the end that was seen last.
+        auto const lease = milliseconds{left.at(i).integer};
+        if (lease > 0ms) truth_.leased(asked[i].first, asked[i].second, now + lease);
+        if (lease <= 0ms) std::erase(dismissed_, asked[i]);
+    }
+} catch (std::runtime_error const&) {
+    // Redis is down: nobody is renewed either.
+}
+
+bool Scenario::paths_are_clean() {
+    return !broken_ && to_owners_.all_connected() && to_readers_.all_connected();
+}
+
 void Scenario::pass(milliseconds time) {
     auto const end = Clock::now() + time;
     do {
+        if (!paths_are_clean()) truth_.clean_from(Clock::now());
+        if (looks_++ % samples_for_a_look_at_leases == 0) look_at_leases();
         listen();
         sample();
         std::this_thread::sleep_for(between_samples);
     } while (Clock::now() < end);
-}
-
-void Scenario::paths_broken_for(milliseconds more) {
-    truth_.clean_from(Clock::now() + more + reconnect_time);
-}
-
-void Scenario::restart_with_data() {
-    note("killed, and started with its data");
-    paths_broken_for(1s);
-    server_.kill();
-    pass(milliseconds{any(800)});
-    server_.start(durable());
-    paths_broken_for(0s);
-}
-
-void Scenario::restart_empty() {
-    note("killed, and started empty");
-    paths_broken_for(1s);
-    server_.kill();
-    std::filesystem::remove_all(server_.folder() / "appendonlydir");
-    truth_.data_lost(Clock::now());
-    pass(milliseconds{any(800)});
-    server_.start(durable());
-    paths_broken_for(0s);
-}
-
-void Scenario::long_outage() {
-    note("down for longer than a lease");
-    auto const time = options_.fleet.lease + 2s;
-    paths_broken_for(time + 1s);
-    server_.kill();
-    pass(time);
-    server_.start(durable());
-    // Every lease has run out meanwhile: it is as if the data had been lost.
-    truth_.data_lost(Clock::now());
-    paths_broken_for(0s);
-}
-
-void Scenario::cut_readers() {
-    note("the connections of the readers are cut");
-    paths_broken_for(0s);
-    to_readers_.cut();
-}
-
-void Scenario::cut_owners() {
-    note("the connections of the owners are cut");
-    paths_broken_for(0s);
-    to_owners_.cut();
-}
-
-void Scenario::half_open() {
-    note("nothing passes, nothing closes");
-    auto const time = milliseconds{1'000 + any(2'000)};
-    paths_broken_for(time);
-    auto& proxy = any(2) == 0 ? to_readers_ : to_owners_;
-    proxy.set_silent(true);
-    pass(time);
-    proxy.set_silent(false);
-    paths_broken_for(0s);
-}
-
-void Scenario::delay() {
-    note("everything is late");
-    auto const by = milliseconds{20 + any(130)};
-    // Four ways of a request to be found and read: its time is no time of ours.
-    paths_broken_for(2s);
-    to_readers_.set_delay(by);
-    to_owners_.set_delay(by);
-    pass(2s);
-    to_readers_.set_delay(0ms);
-    to_owners_.set_delay(0ms);
-}
-
-void Scenario::flush_scripts() {
-    note("SCRIPT FLUSH");
-    test::RedisClient{server_}.must({"SCRIPT", "FLUSH"});
-}
-
-void Scenario::kill_clients() {
-    note("CLIENT KILL");
-    paths_broken_for(0s);
-    test::RedisClient{server_}.must({"CLIENT", "KILL", "TYPE", any(2) == 0 ? "pubsub" : "normal"});
-}
-
-void Scenario::flush_all() {
-    note("FLUSHALL");
-    test::RedisClient{server_}.must({"FLUSHALL"});
-    truth_.data_lost(Clock::now());
-}
-
-void Scenario::delete_one_hash() {
-    note("one Hash deleted by hand");
-    test::RedisClient redis{server_};
-    auto const pattern =
-        options_.fleet.layout == "cosky" ? "*:svc_itc:*" : "chaos:services:*:instance:*";
-    auto const keys = redis.must({"KEYS", pattern}).texts();
-    if (keys.empty()) return;
-    redis.must({"DEL", keys[static_cast<std::size_t>(any(static_cast<int>(keys.size())))]});
-}
-
-void Scenario::kill_owner() {
-    auto const at = members_.begin() + any(static_cast<int>(members_.size()));
-    note("an owner is killed");
-    (*at)->owner.kill();
-    listen();
-    for (int service = 0; service < options_.services; ++service) {
-        truth_.abandoned(service_name(service),
-                         id_of(options_.fleet, service_name(service), (*at)->number), Clock::now());
-    }
-    members_.erase(at);
-    hire();
-}
-
-void Scenario::join_and_leave() {
-    for (int i = 0; i < 5; ++i) {
-        auto& member = any_member();
-        auto const service = any(options_.services);
-        auto const present = member.present.begin() + service;
-        if (!*present) continue;  // Ids do not come back: what leaves stays away.
-        *present = false;
-        auto const name = service_name(service);
-        truth_.leaving(name, id_of(options_.fleet, name, member.number));
-        member.owner.remove(name, member.number);
-    }
-}
-
-void Scenario::change_metadata() {
-    for (int i = 0; i < 10; ++i) {
-        auto& member = any_member();
-        auto const service = any(options_.services);
-        if (!member.present[static_cast<std::size_t>(service)]) continue;
-        member.owner.change(service_name(service), member.number, any(1'000));
-    }
 }
 
 }  // namespace rollcall::chaos

@@ -2,9 +2,13 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <optional>
 #include <random>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "chaos/fault_proxy.hpp"
@@ -18,12 +22,21 @@ namespace rollcall::chaos {
 
 struct ScenarioOptions {
     Fleet fleet = {};
-    std::chrono::milliseconds length{45'000};
+    std::chrono::milliseconds length{45'000};  ///< At least; until everything happened once.
     std::uint64_t seed = 1;
     int services = 30;
-    int owners = 20;  ///< Each has an instance of every service; a fourth of them are Java-like.
+    int owners = 20;  ///< Each has an instance of every service; a fourth play recorded programs.
     std::size_t readers = 3;
     bool verbose = false;
+};
+
+/// What a run found beside what readers showed.
+struct Outcome {
+    Figures figures = {};
+    Seconds noticed_max{0};  ///< That a connection of ours stopped answering.
+    Seconds back_max{0};     ///< From when it could be made until all were.
+    std::size_t conflicts = 0;
+    std::map<std::string, std::size_t> happened = {};  ///< And did something; also what never did.
 };
 
 /// A fleet on one Redis, to which something happens every few seconds while readers are compared
@@ -34,57 +47,97 @@ public:
     ~Scenario();
 
     /// Errors: `std::runtime_error` when the fleet does not come up.
-    Figures run();
+    Outcome run();
 
 private:
+    using Random = std::mt19937_64;
+    struct Place {
+        int number;
+        bool present;
+    };
     struct Member {
         Owner owner;
-        int const number;
-        std::vector<bool> present;  // By service.
+        std::vector<Place> places;  // By service.
+    };
+    struct Vacancy {
+        Member* member;
+        int service;
     };
     struct Reader {
         explicit Reader(std::string const& url) : client(url) {}
         Client client;
         std::vector<Service> services = {};
     };
-    using Fault = void (Scenario::*)();
+    /// Something that can happen. Says whether it did.
+    struct Kind {
+        char const* name;
+        bool (Scenario::*happen)();
+        bool must = true;  ///< In every run.
+    };
+    static std::span<Kind const> faults();   ///< One at a time.
+    static std::span<Kind const> changes();  ///< At any time.
 
-    void hire();
+    void hire(OwnerKind kind);
+    void dismiss(std::size_t member);
+    void open_readers();
     void await_all();
     void listen();
+    void hear(std::string const& line);
     void sample();
+    void look_at_leases();
+    bool paths_are_clean();
     void pass(std::chrono::milliseconds time);
     void note(std::string const& what);
-    void paths_broken_for(std::chrono::milliseconds more);
-    int any(int below);
-    Member& any_member();
+    void happen(Kind const& kind);
+    static int any(Random& random, int below);
+    Member& any_member(Random& random);
     std::string service_name(int number) const { return "service" + std::to_string(number); }
+    std::string id_at(Member const& member, int service) const;
 
     // What happens.
-    void restart_with_data();
-    void restart_empty();
-    void long_outage();
-    void cut_readers();
-    void cut_owners();
-    void half_open();
-    void delay();
-    void flush_scripts();
-    void kill_clients();
-    void flush_all();
-    void delete_one_hash();
-    void kill_owner();
-    void join_and_leave();
-    void change_metadata();
+    bool restart_with_data();
+    bool restart_empty();
+    bool long_outage();
+    bool cut_readers();
+    bool cut_owners();
+    bool half_open_readers();
+    bool half_open_owners();
+    bool delay();
+    bool flush_scripts();
+    bool kill_pubsub_clients();
+    bool kill_normal_clients();
+    bool flush_all();
+    bool delete_one_hash();
+    bool kill_owner();
+    bool restart_peer();
+    bool leave();
+    bool join();
+    bool come_back();
+    bool change_metadata();
+
+    std::optional<Vacancy> any_vacancy();
+    bool fill(Vacancy const& vacancy, int number);
+    bool be_silent(std::span<FaultProxy* const> proxies);
+    bool kill_clients(char const* type);
+    void data_lost();
+    void start_server();
 
     ScenarioOptions const options_;
-    std::mt19937_64 random_;
+    // What changes depends on what was acknowledged until then: the order of faults must not.
+    Random random_;
+    Random changing_;
     test::RedisServer server_;
     FaultProxy to_owners_{server_.socket()};
+    FaultProxy to_peers_{server_.socket()};
     FaultProxy to_readers_{server_.socket()};
     Truth truth_;
     std::vector<std::unique_ptr<Member>> members_;
+    std::vector<std::pair<std::string, std::string>> dismissed_;  // Service and id, while stored.
     std::vector<std::unique_ptr<Reader>> readers_;
+    Outcome outcome_;
     int next_number_ = 0;
+    int looks_ = 0;
+    bool broken_ = false;  // Redis is down, or a path.
     Time started_;
 };
 

@@ -4,8 +4,27 @@
 
 namespace rollcall::chaos {
 
+void Truth::entering(std::string const& service, std::string const& id) {
+    services_[service][id] = {};
+    for (auto& [reader, views] : views_) views.erase(service + '/' + id);
+}
+
 void Truth::acknowledged(std::string const& service, std::string const& id, Time at) {
-    services_[service][id].acknowledged = at;
+    auto& life = services_[service][id];
+    life.acknowledged = at;
+    life.unpromised = false;
+}
+
+void Truth::leased(std::string const& service, std::string const& id, Time until) {
+    services_[service][id].leased_until = until;
+}
+
+void Truth::unpromised(std::string const& service, std::string const& id) {
+    services_[service][id].unpromised = true;
+}
+
+void Truth::lapsed(std::string const& service, std::string const& id) {
+    services_[service][id].acknowledged.reset();
 }
 
 void Truth::leaving(std::string const& service, std::string const& id) {
@@ -48,7 +67,11 @@ void Truth::judge_missing(std::string const& where, Life const& life, View& view
     if (!life.healthy()) return;
     bool const lost = *life.acknowledged <= lost_at_;
     if (lost && !view.had) return;  // Nobody could know of it until it is registered again.
-    auto const hidden = now - std::max(*life.acknowledged, clean_from_);
+    Seconds const hidden = now - std::max(*life.acknowledged, clean_from_);
+    if (life.unpromised) {
+        figures_.unpromised_max = std::max(figures_.unpromised_max, hidden);
+        return;
+    }
     if (hidden <= figures_.hidden_max) return;
     figures_.hidden_max = hidden;
     figures_.hidden_example = where;
@@ -63,12 +86,30 @@ void Truth::judge_present(std::string const& where, Life const& life, View& view
     }
     auto const ended = life.released ? life.released : life.abandoned;
     if (!ended) return;  // Its owner is about to deregister it.
-    auto bound = std::max(*ended + lease_, clean_from_);
+    auto const lease = life.leased_until ? *life.leased_until : *ended + lease_;
+    auto bound = std::max(lease, clean_from_);
     if (view.suspect_since) bound = std::max(bound, *view.suspect_since + lease_);
     auto const lingering = now - bound;
     if (lingering <= figures_.lingering_max) return;
     figures_.lingering_max = lingering;
     figures_.lingering_example = where;
+}
+
+Truth::Life const* Truth::find(std::string const& service, std::string const& id) const {
+    auto const lives = services_.find(service);
+    if (lives == services_.end()) return nullptr;
+    auto const life = lives->second.find(id);
+    return life == lives->second.end() ? nullptr : &life->second;
+}
+
+bool Truth::is_healthy(std::string const& service, std::string const& id) const {
+    auto const* const life = find(service, id);
+    return life && life->healthy();
+}
+
+bool Truth::is_released(std::string const& service, std::string const& id) const {
+    auto const* const life = find(service, id);
+    return life && life->released;
 }
 
 std::size_t Truth::healthy() const {

@@ -17,6 +17,8 @@ using Seconds = std::chrono::duration<double>;
 struct Figures {
     Seconds hidden_max{0};
     Seconds lingering_max{0};
+    /// As hidden, but of instances whose Hash was deleted by hand where nothing is promised then.
+    Seconds unpromised_max{0};
     std::size_t duplicates = 0;
     std::size_t reader_errors = 0;
     std::size_t resurrected = 0;
@@ -38,11 +40,21 @@ public:
     explicit Truth(std::chrono::milliseconds lease) : lease_(lease) {}
 
     // Of owners.
+    /// Its owner is about to register it, again perhaps after it was released.
+    void entering(std::string const& service, std::string const& id);
     void acknowledged(std::string const& service, std::string const& id, Time at);
+    /// Its lease ran out while its owner could not reach Redis; it will register it again, or not.
+    void lapsed(std::string const& service, std::string const& id);
     void leaving(std::string const& service, std::string const& id);  ///< Its owner wants it gone.
     void released(std::string const& service, std::string const& id, Time at);
     /// Its owner does not live, or will not register it again, from then on.
     void abandoned(std::string const& service, std::string const& id, Time at);
+
+    // Of Redis.
+    /// Its lease, as it is stored, ends then: of the last heartbeat that was carried out.
+    void leased(std::string const& service, std::string const& id, Time until);
+    /// Its Hash was deleted by hand, and nothing is promised until it is registered again.
+    void unpromised(std::string const& service, std::string const& id);
 
     // Of the surroundings.
     void data_lost(Time at) { lost_at_ = at; }
@@ -55,15 +67,18 @@ public:
     void reader_failed() { ++figures_.reader_errors; }
 
     Figures const& figures() const noexcept { return figures_; }
-    /// Those that are to be seen now, in words: for a hang of nothing.
-    std::size_t healthy() const;
+    std::size_t healthy() const;  ///< How many are to be seen.
+    bool is_healthy(std::string const& service, std::string const& id) const;
+    bool is_released(std::string const& service, std::string const& id) const;
 
 private:
     struct Life {
         std::optional<Time> acknowledged = {};
         std::optional<Time> released = {};
         std::optional<Time> abandoned = {};
+        std::optional<Time> leased_until = {};
         bool leaving = false;
+        bool unpromised = false;
         bool healthy() const { return acknowledged && !leaving && !abandoned; }
     };
     /// What one reader has seen of one instance.
@@ -73,6 +88,8 @@ private:
         std::optional<Time> suspect_since = {};
     };
     using Lives = std::map<std::string, Life>;
+
+    Life const* find(std::string const& service, std::string const& id) const;
 
     void judge_missing(std::string const& where, Life const& life, View& view, Time now);
     void judge_present(std::string const& where, Life const& life, View& view, Time now);

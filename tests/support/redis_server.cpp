@@ -157,6 +157,16 @@ RedisClient::RedisClient(std::string const& socket) : impl_(std::make_unique<Imp
     }
 }
 
+RedisClient::RedisClient(std::string const& socket, std::chrono::milliseconds limit)
+    : RedisClient(socket) {
+    auto const seconds = std::chrono::duration_cast<std::chrono::seconds>(limit);
+    timeval const time{.tv_sec = seconds.count(),
+                       .tv_usec = std::chrono::microseconds{limit - seconds}.count()};
+    if (::redisSetTimeout(impl_->context, time) != REDIS_OK) {
+        throw std::runtime_error{"cannot set a limit"};
+    }
+}
+
 RedisClient::~RedisClient() = default;
 RedisClient::RedisClient(RedisClient&&) noexcept = default;
 RedisClient& RedisClient::operator=(RedisClient&&) noexcept = default;

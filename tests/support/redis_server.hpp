@@ -71,6 +71,8 @@ public:
 
     explicit RedisClient(RedisServer const& server);
     explicit RedisClient(std::string const& socket);
+    /// The same, but nothing waits for longer than `limit`.
+    RedisClient(std::string const& socket, std::chrono::milliseconds limit);
     ~RedisClient();
     RedisClient(RedisClient&&) noexcept;
     RedisClient& operator=(RedisClient&&) noexcept;

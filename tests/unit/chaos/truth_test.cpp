@@ -65,6 +65,55 @@ TEST_F(TruthTest, WhoLeavesIsNotHiddenAndMayLingerForItsLease) {
     EXPECT_DOUBLE_EQ(lingering(), 1.5);
 }
 
+TEST_F(TruthTest, TheStoredLeaseEndsALifeNotTheDeathOfTheOwner) {
+    truth.acknowledged("web", "a", at(0s));
+    truth.leased("web", "a", at(6s));
+    truth.abandoned("web", "a", at(4s));
+    shows(6'500ms, {{"a", false}});
+    EXPECT_DOUBLE_EQ(lingering(), 0.5);
+    truth.leased("web", "a", at(20s));
+    shows(20'200ms, {{"a", false}});
+    EXPECT_DOUBLE_EQ(lingering(), 0.5) << "a heartbeat was on its way";
+}
+
+TEST_F(TruthTest, WhoLapsedIsNotExpectedUntilItIsRegisteredAgain) {
+    truth.acknowledged("web", "a", at(0s));
+    truth.lapsed("web", "a");
+    shows(2s, {});
+    EXPECT_DOUBLE_EQ(hidden(), 0.0);
+    EXPECT_FALSE(truth.is_healthy("web", "a"));
+    truth.acknowledged("web", "a", at(3s));
+    shows(4s, {});
+    EXPECT_DOUBLE_EQ(hidden(), 1.0);
+}
+
+TEST_F(TruthTest, WhereNothingIsPromisedIsCountedApart) {
+    truth.acknowledged("web", "a", at(0s));
+    truth.unpromised("web", "a");
+    shows(3s, {});
+    EXPECT_DOUBLE_EQ(hidden(), 0.0);
+    EXPECT_DOUBLE_EQ(truth.figures().unpromised_max.count(), 3.0);
+    truth.acknowledged("web", "a", at(4s));
+    shows(4'500ms, {});
+    EXPECT_DOUBLE_EQ(hidden(), 0.5);
+}
+
+TEST_F(TruthTest, WhoIsRegisteredAgainAfterItsReleaseIsNotResurrected) {
+    truth.acknowledged("web", "a", at(0s));
+    shows(0s, {{"a", false}});
+    truth.leaving("web", "a");
+    truth.released("web", "a", at(1s));
+    shows(2s, {});
+    EXPECT_TRUE(truth.is_released("web", "a"));
+    truth.entering("web", "a");
+    shows(3s, {{"a", false}});
+    EXPECT_EQ(truth.figures().resurrected, 0U);
+    EXPECT_EQ(truth.healthy(), 0U) << "not acknowledged yet";
+    truth.acknowledged("web", "a", at(3s));
+    shows(5s, {});
+    EXPECT_DOUBLE_EQ(hidden(), 2.0);
+}
+
 TEST_F(TruthTest, SuspicionGivesALeaseFromItsStart) {
     truth.acknowledged("web", "a", at(0s));
     truth.abandoned("web", "a", at(0s));

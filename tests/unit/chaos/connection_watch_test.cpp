@@ -1,0 +1,64 @@
+#include "chaos/connection_watch.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace rollcall::chaos {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+class ConnectionWatchTest : public testing::Test {
+protected:
+    static Time at(std::chrono::milliseconds time) { return Time{1h} + time; }
+    double back() const { return watch.back_max().count(); }
+
+    ConnectionWatch watch;
+};
+
+TEST_F(ConnectionWatchTest, WhoLostAConnectionIsMissingUntilItHasAsManyAgain) {
+    watch.opened(7, at(0s));
+    watch.opened(7, at(0s));
+    EXPECT_THAT(watch.missing(), IsEmpty()) << "the first time is no return";
+    EXPECT_DOUBLE_EQ(back(), 0.0);
+    watch.closed(7, at(1s));
+    watch.closed(7, at(1s));
+    watch.opened(7, at(1'200ms));
+    EXPECT_THAT(watch.missing(), ElementsAre(7));
+    watch.opened(7, at(1'500ms));
+    EXPECT_THAT(watch.missing(), IsEmpty());
+    EXPECT_DOUBLE_EQ(back(), 0.5);
+}
+
+TEST_F(ConnectionWatchTest, NobodyIsLateWhileNobodyCanConnect) {
+    watch.opened(7, at(0s));
+    watch.closed(7, at(1s));
+    watch.way_was_broken(at(9s));
+    watch.look(at(9'100ms));
+    EXPECT_DOUBLE_EQ(back(), 0.1);
+    watch.opened(7, at(9'300ms));
+    EXPECT_DOUBLE_EQ(back(), 0.3);
+}
+
+TEST_F(ConnectionWatchTest, WhoNeverComesBackIsLateAllTheSame) {
+    watch.opened(7, at(0s));
+    watch.closed(7, at(1s));
+    watch.look(at(6s));
+    EXPECT_DOUBLE_EQ(back(), 5.0);
+    watch.ended(7);
+    watch.look(at(60s));
+    EXPECT_THAT(watch.missing(), IsEmpty());
+    EXPECT_DOUBLE_EQ(back(), 5.0) << "its process is gone";
+}
+
+TEST_F(ConnectionWatchTest, KnowsTheSlowestThatNoticed) {
+    watch.noticed(at(0s), at(300ms));
+    watch.noticed(at(0s), at(800ms));
+    watch.noticed(at(0s), at(400ms));
+    EXPECT_DOUBLE_EQ(watch.noticed_max().count(), 0.8);
+}
+
+}  // namespace
+}  // namespace rollcall::chaos
