@@ -34,6 +34,7 @@ std::span<Scenario::Kind const> Scenario::faults() {
 std::span<Scenario::Kind const> Scenario::changes() {
     static constexpr Kind kinds[] = {
         {"metadata changed", &Scenario::change_metadata},
+        {"a reader replaced", &Scenario::replace_reader},
         {"instances left", &Scenario::leave},
         {"instances joined", &Scenario::join},
         {"instances came back", &Scenario::come_back},
@@ -260,6 +261,19 @@ bool Scenario::change_metadata() {
         done = true;
     }
     return done;
+}
+
+bool Scenario::replace_reader() {
+    if (outcome_.happened["a reader replaced"] > 0 && any(changing_, 4) != 0) return false;
+    auto const index = static_cast<std::size_t>(any(changing_, static_cast<int>(readers_.size())));
+    // Its first answers would be waited for, and nobody looked at meanwhile.
+    if (!paths_are_clean()) return false;
+    note("a reader is replaced");
+    readers_[index].reset();
+    readers_[index] = open_reader();
+    truth_.reader_opened(index);
+    sample();
+    return std::ranges::all_of(readers_[index]->loaded, [](bool loaded) { return loaded; });
 }
 
 }  // namespace rollcall::chaos

@@ -78,21 +78,21 @@ void Scenario::dismiss(std::size_t index) {
     members_.erase(members_.begin() + static_cast<std::ptrdiff_t>(index));
 }
 
-void Scenario::open_readers() {
-    for (std::size_t i = 0; i < options_.readers; ++i) {
-        readers_.push_back(std::make_unique<Reader>(to_readers_.url()));
-        Registry const registry{readers_.back()->client, options_.fleet.make_layout()};
-        for (int service = 0; service < options_.services; ++service) {
-            readers_.back()->services.push_back(registry.service(service_name(service)));
-        }
+std::unique_ptr<Scenario::Reader> Scenario::open_reader() const {
+    auto reader = std::make_unique<Reader>(to_readers_.url());
+    Registry const registry{reader->client, options_.fleet.make_layout()};
+    for (int service = 0; service < options_.services; ++service) {
+        reader->services.push_back(registry.service(service_name(service)));
     }
+    reader->loaded.resize(reader->services.size());
+    return reader;
 }
 
 Outcome Scenario::run() {
     for (int i = 0; i < options_.owners; ++i) {
         hire(i % 4 == 3 ? OwnerKind::recorded : OwnerKind::announcer);
     }
-    open_readers();
+    for (std::size_t i = 0; i < options_.readers; ++i) readers_.push_back(open_reader());
     await_all();
     for (auto const& kinds : {faults(), changes()}) {
         for (auto const& kind : kinds) {
@@ -156,13 +156,17 @@ void Scenario::hear(std::string const& line) {
 
 void Scenario::sample() {
     for (std::size_t i = 0; i < readers_.size(); ++i) {
-        for (auto const& service : readers_[i]->services) {
+        if (!paths_are_clean()) truth_.clean_from(Clock::now());
+        auto& reader = *readers_[i];
+        for (std::size_t number = 0; number < reader.services.size(); ++number) {
+            auto const& service = reader.services[number];
             std::error_code error;
             auto const snapshot = service.instances(error);
             if (error) {
-                truth_.reader_failed();
+                if (reader.loaded[number]) truth_.reader_failed();
                 continue;
             }
+            reader.loaded[number] = true;
             std::vector<Shown> shown;
             shown.reserve(snapshot.size());
             for (auto const& instance : snapshot) {
@@ -174,7 +178,7 @@ void Scenario::sample() {
     }
 }
 
-void Scenario::look_at_leases() try {
+bool Scenario::look_at_leases() try {
     constexpr auto script =
         "local left = {} for i, key in ipairs(KEYS) do left[i] = redis.call('PTTL', key) end "
         "return left";
@@ -195,8 +199,9 @@ void Scenario::look_at_leases() try {
         if (lease > 0ms) truth_.leased(asked[i].first, asked[i].second, now + lease);
         if (lease <= 0ms) std::erase(dismissed_, asked[i]);
     }
+    return true;
 } catch (std::runtime_error const&) {
-    // Redis is down: nobody is renewed either.
+    return false;  // Redis is down: nobody is renewed either.
 }
 
 bool Scenario::paths_are_clean() {
@@ -206,7 +211,6 @@ bool Scenario::paths_are_clean() {
 void Scenario::pass(milliseconds time) {
     auto const end = Clock::now() + time;
     do {
-        if (!paths_are_clean()) truth_.clean_from(Clock::now());
         if (looks_++ % samples_for_a_look_at_leases == 0) look_at_leases();
         listen();
         sample();

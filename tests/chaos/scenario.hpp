@@ -67,11 +67,12 @@ private:
         explicit Reader(std::string const& url) : client(url) {}
         Client client;
         std::vector<Service> services = {};
+        std::vector<bool> loaded = {};  // By service: it has a last good answer.
     };
     /// Something that can happen. Says whether it did.
     struct Kind {
-        char const* name;
-        bool (Scenario::*happen)();
+        char const* name = "";
+        bool (Scenario::*happen)() = nullptr;
         bool must = true;  ///< In every run.
     };
     static std::span<Kind const> faults();   ///< One at a time.
@@ -79,12 +80,12 @@ private:
 
     void hire(OwnerKind kind);
     void dismiss(std::size_t member);
-    void open_readers();
+    std::unique_ptr<Reader> open_reader() const;
     void await_all();
     void listen();
     void hear(std::string const& line);
     void sample();
-    void look_at_leases();
+    bool look_at_leases();  ///< Whether they could be seen.
     bool paths_are_clean();
     void pass(std::chrono::milliseconds time);
     void note(std::string const& what);
@@ -114,6 +115,7 @@ private:
     bool join();
     bool come_back();
     bool change_metadata();
+    bool replace_reader();
 
     std::optional<Vacancy> any_vacancy();
     bool fill(Vacancy const& vacancy, int number);

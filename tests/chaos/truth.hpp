@@ -64,6 +64,7 @@ public:
     /// What `reader` shows of `service` now.
     void sample(std::size_t reader, std::string const& service, std::vector<Shown> const& shown,
                 Time now);
+    void reader_opened(std::size_t reader) { views_.erase(reader); }
     void reader_failed() { ++figures_.reader_errors; }
 
     Figures const& figures() const noexcept { return figures_; }
