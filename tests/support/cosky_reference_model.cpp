@@ -153,6 +153,30 @@ ReferenceModel::Lease ReferenceModel::renew_hash(ServiceInstance const& instance
     return Lease::renewed;
 }
 
+bool ReferenceModel::renew_only(std::size_t process, ServiceInstance const& instance,
+                                long long period) {
+    auto const lease = processes_.at(process).lease;
+    return renew_hash(instance, lease, tolerance_of(lease, period)) == Lease::renewed;
+}
+
+void ReferenceModel::settle() {
+    golden::settle(keys_, now_);
+    for (auto& [key, live] : keys_) {
+        auto const known = live.fields.find(renewal);
+        if (known == live.fields.end()) continue;
+        if (auto const end = golden::leased_until(known->second)) {
+            known->second = std::to_string((*end + 500) / 1'000);
+        }
+    }
+}
+
+void ReferenceModel::expire() {
+    std::erase_if(keys_, [this](auto const& entry) {
+        auto const& expiry = entry.second.expiry;
+        return expiry.kind == Expiry::Kind::at && expiry.value <= now_;
+    });
+}
+
 std::string ReferenceModel::outcome_of(Lease lease, bool reclaims) {
     switch (lease) {
         case Lease::renewed:

@@ -52,10 +52,19 @@ public:
 
     golden::LiveKeys const& keys() const noexcept { return keys_; }
     std::vector<Message> const& messages() const noexcept { return messages_; }
+    /// Those since the last call, which it keeps no longer.
+    std::vector<Message> take_messages() { return std::exchange(messages_, {}); }
     Process const& process(std::size_t index) const { return processes_.at(index); }
 
     void set_clock(long long epoch_ms) noexcept { now_ = epoch_ms; }
     void adopt(golden::LiveKeys actual) { keys_ = std::move(actual); }
+
+    // Where there is no Redis to adopt from.
+
+    /// Makes times of the marks of the last operation, by the clock.
+    void settle();
+    /// Drops what has come to its end by the clock.
+    void expire();
 
     // What becomes of an instance in a round of renewals.
     static constexpr char const* renewed = "renewed";
@@ -69,6 +78,8 @@ public:
     Told register_instance(std::size_t process, ServiceInstance const& instance);
     Told deregister(std::size_t process, std::string const& service, std::string const& id);
     Told renew(std::size_t process, ServiceInstance const& instance);
+    /// The script alone, called every `period` seconds: nothing is registered again.
+    bool renew_only(std::size_t process, ServiceInstance const& instance, long long period);
     /// Ids and what became of each.
     std::vector<std::pair<std::string, std::string>> renew_registered(std::size_t process,
                                                                       long long period);

@@ -188,6 +188,10 @@ bool ReferenceModel::update(std::string const& service, std::string const& id,
     return true;
 }
 
+void ReferenceModel::announce_update(ServiceInstance const& instance, long long now) {
+    announce("UPDATED", instance.service_name, instance.instance_id, instance, now);
+}
+
 bool ReferenceModel::remove_phantom(std::string const& service, std::string const& id) {
     if (!state_.hashes.contains({service, id}) || is_described(service, id)) return false;
     state_.hashes.erase({service, id});

@@ -42,6 +42,8 @@ public:
 
     RegistryState const& state() const noexcept { return state_; }
     std::vector<Message> const& messages() const noexcept { return messages_; }
+    /// Those since the last call, which it keeps no longer.
+    std::vector<Message> take_messages() { return std::exchange(messages_, {}); }
 
     /// Whether it was there before. An empty host stands for none.
     bool register_instance(ServiceInstance const& instance, long long now, long long ttl);
@@ -66,6 +68,8 @@ public:
     bool update(std::string const& service, std::string const& id,
                 std::map<std::string, std::string> const& fields, long long now);
     bool remove_phantom(std::string const& service, std::string const& id);
+    /// What follows an update, as a step of its own.
+    void announce_update(ServiceInstance const& instance, long long now);
 
     // What others do to the same Redis.
 
