@@ -145,12 +145,14 @@ void Link::end_attempt(error_code error) {
     }
     phase_ = Phase::idle;
     if (stopping_) return;
-    if (!std::exchange(refused_, false)) pipeline_.wait_again();
+    denied_ = std::exchange(refused_, false);
+    if (!denied_) pipeline_.wait_again();
     ++failures_;
     log_.write_state(LogLevel::warning, "connection" + role_.purpose,
                      was_connected_ ? "lost" : "absent",
                      (was_connected_ ? "lost the connection" : "cannot connect") + role_.purpose +
                          " to " + options_.url.to_string() + ", will keep trying: " + last_error_);
+    if (!was_connected_ && owner_) owner_->on_failed_attempt();
 }
 
 void Link::abandon(std::string why) {
@@ -200,6 +202,7 @@ void Link::on_hello(error_code error) {
     }
     phase_ = Phase::connected;
     failures_ = 0;
+    denied_ = false;
     last_error_.clear();
     set_no_delay();
     set_read_limit(connection_, config_, role_.largest_reply);

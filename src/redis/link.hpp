@@ -36,6 +36,8 @@ public:
         virtual void on_up() = 0;
         /// The connection that was up is no more: `last_error` says why.
         virtual void on_down() = 0;
+        /// An attempt to connect has ended without a connection.
+        virtual void on_failed_attempt() {}
         /// Whether Redis owes an answer that the pipeline does not know of. While it does, silence
         /// is not met with a PING: that would be one more question behind the one unanswered.
         virtual bool awaits_answer() const = 0;
@@ -55,6 +57,9 @@ public:
 
     bool connected() const noexcept { return phase_ == Phase::connected; }
     bool stopped() const noexcept { return stopping_; }
+    /// See `Session`.
+    bool absent() const noexcept { return !connected() && !denied_; }
+    unsigned failed_attempts() const noexcept { return failures_; }
     std::string const& last_error() const noexcept { return last_error_; }
     std::string local_address() const;
     /// Redis said something that did not pass through the pipeline.
@@ -113,6 +118,7 @@ private:
     bool started_ = false;
     bool stopping_ = false;
     bool refused_ = false;  // The log-in, for a reason that waiting does not cure.
+    bool denied_ = false;   // So ended the last attempt.
     bool turn_scheduled_ = false;
     Deadline attempt_end_ = {};
     std::optional<Deadline> silent_since_;  // Somebody took the connection and says nothing.

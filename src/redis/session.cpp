@@ -26,6 +26,7 @@ std::vector<std::size_t> not_executed(Request const& request, Response const& re
 struct Session::Listeners final : Link::Owner {
     void on_up() override { tell(&ConnectionListener::connected); }
     void on_down() override { tell(&ConnectionListener::disconnected); }
+    void on_failed_attempt() override { tell(&ConnectionListener::attempt_failed); }
     bool awaits_answer() const override { return false; }
 
     void tell(void (ConnectionListener::*what)()) {
@@ -56,6 +57,10 @@ void Session::detach(ConnectionListener& listener) { std::erase(listeners_->all,
 bool Session::connected() const noexcept { return link_->connected(); }
 
 std::uint64_t Session::connection() const noexcept { return link_->pipeline().connection(); }
+
+bool Session::absent() const noexcept { return link_->absent(); }
+
+unsigned Session::failed_attempts() const noexcept { return link_->failed_attempts(); }
 
 std::string const& Session::last_error() const noexcept { return link_->last_error(); }
 

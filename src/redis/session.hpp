@@ -39,6 +39,7 @@ class ConnectionListener {
 public:
     virtual void connected() = 0;  ///< Requests are sent from now on.
     virtual void disconnected() = 0;
+    virtual void attempt_failed() {}  ///< Another one, while there is no connection.
 
 protected:
     ~ConnectionListener() = default;
@@ -76,6 +77,10 @@ public:
     bool connected() const noexcept;
     /// The number of the connection, counted from 1; 0 without one.
     std::uint64_t connection() const noexcept;
+    /// There is no connection, and not because Redis refused the log-in.
+    bool absent() const noexcept;
+    /// Attempts to connect that have ended since the last connection; its own end is one.
+    unsigned failed_attempts() const noexcept;
     /// Why there is no connection: what the last attempt to connect or log in met, or how the last
     /// connection ended. Empty while connected. May hold what Redis said: untrusted text.
     std::string const& last_error() const noexcept;
