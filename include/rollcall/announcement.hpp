@@ -82,12 +82,13 @@ public:
     /// Ends it without losing a call, on the calling thread: streaming: disabled, so that nobody
     /// chooses it any more, then `settle` passes, then it is deregistered. CoSky has no such mark,
     /// so it is deregistered and then `settle` passes. Returns when all of that is done, or failed:
-    /// as `release`.
+    /// as `release`. The end of the `Client` cuts `settle` short.
     void drain(std::chrono::milliseconds settle);
     void drain(std::chrono::milliseconds settle, std::error_code& error);
 
     /// Deregisters and waits for the answer, at most the client's request timeout. Nothing of this
-    /// process brings the instance back afterwards, whatever it returns.
+    /// process brings the instance back afterwards, whatever it returns. After a failure the
+    /// deregistration goes on; another call waits for it again.
     ///
     /// Errors: as of a deregistration; its lease ends it then.
     void release();

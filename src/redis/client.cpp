@@ -33,15 +33,27 @@ Result<void> wait_until_ready(redis::ClientCore& core, std::chrono::milliseconds
     return core.run([&] { return ping_until_answered(core.session(), deadline); });
 }
 
+/// What is left of it may be used on; only nobody waits for time to pass.
+void end(std::shared_ptr<redis::ClientCore> const& core) noexcept {
+    if (core && !core->closed()) core->recess().end();
+}
+
 }  // namespace
 
 Client::Client(std::string url) : Client(ClientOptions{.url = std::move(url)}) {}
 
 Client::Client(ClientOptions options) : core_(redis::ClientCore::create(std::move(options))) {}
 
-Client::~Client() = default;
+Client::~Client() { end(core_); }
 Client::Client(Client&&) noexcept = default;
-Client& Client::operator=(Client&&) noexcept = default;
+
+Client& Client::operator=(Client&& other) noexcept {
+    if (this != &other) {
+        end(core_);
+        core_ = std::move(other.core_);
+    }
+    return *this;
+}
 
 void Client::wait_until_ready(std::chrono::milliseconds limit) {
     rollcall::wait_until_ready(*core_, limit).value();

@@ -14,6 +14,7 @@
 #include "core/result.hpp"
 #include "redis/background.hpp"
 #include "redis/callback_thread.hpp"
+#include "redis/recess.hpp"
 #include "redis/session.hpp"
 #include "redis/subscriber.hpp"
 #include "redis/task.hpp"
@@ -51,6 +52,8 @@ public:
     /// Where what the user gave us to call is called.
     std::shared_ptr<CallbackThread> const& callbacks() const noexcept { return callbacks_; }
     Log const& log() const noexcept { return log_; }
+    /// For threads of the user's that let time pass; ended with the `Client`.
+    Recess& recess() noexcept { return recess_; }
     Url const& url() const noexcept { return url_; }
     std::chrono::milliseconds request_timeout() const noexcept { return request_timeout_; }
     Deadline deadline() const { return after(request_timeout_); }
@@ -101,6 +104,7 @@ private:
     std::chrono::milliseconds const request_timeout_;
     pid_t const owner_;  // The process that has the thread.
     std::chrono::milliseconds patience_at_end_{900};
+    Recess recess_;
     std::unique_ptr<Running> running_;
 };
 

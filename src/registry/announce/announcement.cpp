@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <thread>
 #include <utility>
 
 #include "core/deadline.hpp"
@@ -57,15 +56,14 @@ void change_mark(AnnouncementState& state, bool Capabilities::* stored,
     change(state, std::move(wanted));
 }
 
-void let_pass(milliseconds time) { std::this_thread::sleep_until(after(time)); }
-
 Result<void> drain_now(AnnouncementState& state, milliseconds settle) {
     if (closed(state) || state.released) return release_now(state);
     auto& core = state.announcer->core();
     if (core.on_io_thread()) return release_now(state);
+    auto const begun = core.recess().begin();
     if (!state.announcer->port().capabilities().enabled_flag) {
         auto const released = release_now(state);
-        if (released) let_pass(settle);
+        if (released) core.recess().pass(begun, after(settle));
         return released;
     }
     auto disabled = state.wanted;
@@ -73,7 +71,7 @@ Result<void> drain_now(AnnouncementState& state, milliseconds settle) {
     change(state, std::move(disabled));
     // Where that cannot be written, callers may still be told by others: the time passes anyway.
     (void)state.record->wait_until_written(core.deadline());
-    let_pass(settle);
+    core.recess().pass(begun, after(settle));
     return release_now(state);
 }
 

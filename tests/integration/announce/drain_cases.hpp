@@ -2,9 +2,12 @@
 
 #include <filesystem>
 #include <gmock/gmock.h>
+#include <optional>
 #include <thread>
 
 #include "integration/announce/fixture.hpp"
+
+#include "rollcall/registry.hpp"
 
 /// Draining, in both layouts. Each layout's test program instantiates it.
 namespace rollcall::test {
@@ -37,6 +40,27 @@ TEST_P(DrainTest, CallersHaveTimeToTurnAway) {
     EXPECT_FALSE(stored(me));
     EXPECT_TRUE(events->has("released"));
     EXPECT_EQ(events->count("drained"), 0u) << "no operator asked for it";
+}
+
+TEST_P(DrainTest, TheEndOfTheClientCutsItShort) {
+    std::optional<Client> client{server.url()};
+    Registry const registry{*client, GetParam().layout(lease)};
+    auto me = registry.announce(instance());
+    auto const was = me.instance();
+    ASSERT_TRUE(eventually([&] { return me.registered(); }));
+    std::error_code error;
+    std::thread drain{[&] { me.drain(1h, error); }};
+    EXPECT_TRUE(drained_soon(was));
+    EXPECT_LE(time_of([&] {
+                  client.reset();
+                  drain.join();
+              }),
+              1s + tolerated_overshoot);
+    EXPECT_FALSE(error);
+    EXPECT_FALSE(stored(was));
+    auto other = registry.announce(instance(8081));
+    ASSERT_TRUE(eventually([&] { return other.registered(); }));
+    EXPECT_GE(time_of([&] { other.drain(300ms); }), 300ms) << "what begins later has its time";
 }
 
 TEST_P(DrainTest, EndsAlsoWithRedisAway) {

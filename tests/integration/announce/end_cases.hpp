@@ -89,6 +89,27 @@ TEST_P(AnnouncerTest, WhatIsReleasedWhileRedisIsAwayIsGoneWhenItIsBack) {
     EXPECT_FALSE(stored(me.instance()));
 }
 
+TEST_P(AnnouncerTest, ASecondReleaseTellsWhatBecameOfTheFirst) {
+    server.kill();
+    server.start({"appendonly yes", "appendfsync always"});
+    auto const by = owner(seldom);
+    auto me = announced(*by, instance());
+    server.kill();
+    ASSERT_TRUE(eventually([&] { return !is_connected(*by->core); }));
+    std::error_code error;
+    me.release(error);
+    EXPECT_EQ(error, errc::not_connected);
+    me.release(error);
+    EXPECT_EQ(error, errc::not_connected) << "it is still registered";
+    me.drain(1h, error);
+    EXPECT_EQ(error, errc::not_connected) << "nothing is left to be drained";
+    server.start({"appendonly yes", "appendfsync always"});
+    EXPECT_TRUE(eventually([&] { return me.release(error), !error; }));
+    EXPECT_FALSE(stored(me));
+    me.release(error);
+    EXPECT_FALSE(error);
+}
+
 TEST_P(AnnouncerTest, ItsEndTakesASecondAtMostWithRedisStopped) {
     auto by = owner(seldom);
     std::vector<Announcement> all;
