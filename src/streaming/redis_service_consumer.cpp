@@ -1,8 +1,13 @@
 #include <atomic>
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <set>
 #include <stdexcept>
 #include <utility>
 
 #include "registry/outcome.hpp"
+#include "streaming/discovered.hpp"
 #include "streaming/instance_reader.hpp"
 #include "streaming/registry_lua_script_executor.hpp"
 #include "streaming/service_subscriptions.hpp"
@@ -34,6 +39,11 @@ struct RedisServiceConsumer::Impl {
         if (!running) throw std::logic_error{"the service consumer is not running"};
     }
 
+    void note(std::string const& service, Instances const& found, bool all);
+    void refresh(std::string_view service_name);
+    std::size_t count() const;
+    bool healthy(std::optional<std::string> const& service, std::string_view id) const;
+
     enum class Which { all, healthy };
 
     Result<Instances> find(std::string_view service_name, Which which, Filters const& metadata,
@@ -47,6 +57,9 @@ struct RedisServiceConsumer::Impl {
     std::optional<RegistryAdminService> admin;
     std::atomic<bool> running = false;
     ServiceSubscriptions subscriptions;
+
+    mutable std::mutex mutex;
+    Discovered discovered;  // Guarded by it.
 };
 
 Result<Instances> RedisServiceConsumer::Impl::find(std::string_view service_name, Which which,
@@ -61,12 +74,67 @@ Result<Instances> RedisServiceConsumer::Impl::find(std::string_view service_name
     if (found.has_error()) return found.error();
     Instances result;
     result.reserve(found->size());
-    for (auto& one : *found) {
-        auto const& instance = one.instance;
-        if (which == Which::healthy && !(instance.enabled && instance.healthy)) continue;
-        result.push_back(std::move(one.instance));
+    for (auto& one : *found) result.push_back(std::move(one.instance));
+    note(service, result, metadata.empty() && metrics.empty());
+    if (which == Which::healthy) {
+        std::erase_if(result, [](auto const& one) { return !(one.enabled && one.healthy); });
     }
     return result;
+}
+
+void RedisServiceConsumer::Impl::note(std::string const& service, Instances const& found,
+                                      bool all) {
+    std::lock_guard const lock{mutex};
+    if (all) {
+        discovered.replace(service, found);
+    } else {
+        discovered.merge(service, found);
+    }
+}
+
+void RedisServiceConsumer::Impl::refresh(std::string_view service_name) {
+    if (!running) return;
+    std::string why;
+    try {
+        auto const found = find(service_name, Which::all, {}, {});
+        if (!found.has_error()) return;
+        why = found.error().detail();
+    } catch (std::exception const& error) {
+        why = error.what();
+    }
+    core->log().write(LogLevel::warning, "refresh", "nothing was refreshed: " + why);
+}
+
+std::size_t RedisServiceConsumer::Impl::count() const {
+    if (core->closed()) return 0;  // Another thread may have held the mutex at the fork.
+    std::set<std::string> subscribed;
+    std::size_t result = 0;
+    for (auto const& [service, now] : subscriptions.snapshots()) {
+        subscribed.insert(service);
+        result += now.size();
+    }
+    std::lock_guard const lock{mutex};
+    return result + discovered.count(subscribed);
+}
+
+/// Without a service: in all that have one of that id.
+bool RedisServiceConsumer::Impl::healthy(std::optional<std::string> const& service,
+                                         std::string_view id) const {
+    if (core->closed()) return false;
+    auto const subscribed = subscriptions.snapshots();
+    std::optional<bool> all;
+    auto const add = [&](std::optional<bool> one) {
+        if (one) all = *one && all.value_or(true);
+    };
+    for (auto const& [name, now] : subscribed) {
+        if (service && name != *service) continue;
+        if (auto const* const instance = now.find(id)) add(instance->healthy);
+    }
+    std::lock_guard const lock{mutex};
+    for (auto const& name : service ? std::vector{*service} : discovered.services()) {
+        if (!subscribed.contains(name)) add(discovered.healthy(name, id));
+    }
+    return all.value_or(false);
 }
 
 Result<std::vector<std::string>> RedisServiceConsumer::Impl::services() {
@@ -145,6 +213,22 @@ Instances RedisServiceConsumer::healthy_instances_by_filters(std::string_view se
                                                              Filters const& metrics,
                                                              std::error_code& error) {
     return outcome(impl_->find(service_name, Impl::Which::healthy, metadata, metrics), error);
+}
+
+void RedisServiceConsumer::refresh_service_instances(std::string_view service_name) {
+    impl_->refresh(service_name);
+}
+
+std::size_t RedisServiceConsumer::discovered_instance_count() const { return impl_->count(); }
+
+bool RedisServiceConsumer::is_instance_healthy(std::string_view instance_id) const {
+    return impl_->healthy(std::nullopt, RegistryKeys::sanitize_instance_id(instance_id));
+}
+
+bool RedisServiceConsumer::is_instance_healthy(std::string_view service_name,
+                                               std::string_view instance_id) const {
+    return impl_->healthy(RegistryKeys::sanitize_service_name(service_name),
+                          RegistryKeys::sanitize_instance_id(instance_id));
 }
 
 std::vector<std::string> RedisServiceConsumer::list_services() {

@@ -97,6 +97,17 @@ void ServiceSubscriptions::remove(std::string const& service,
     end(key, found);
 }
 
+std::map<std::string, Snapshot> ServiceSubscriptions::snapshots() const {
+    std::map<std::string, Snapshot> all;
+    if (core_->closed()) return all;  // Another thread may have held the mutex at the fork.
+    std::lock_guard const lock{mutex_};
+    for (auto const& [key, subscription] : entries_) {
+        if (all.contains(key.first)) continue;
+        if (auto const now = directory_->instances(key.first)) all.emplace(key.first, *now);
+    }
+    return all;
+}
+
 /// It stays known until it has stopped, so that all who end it wait for that. The I/O thread cannot
 /// wait, as the call that runs may be waiting for it.
 void ServiceSubscriptions::end(Key const& key,

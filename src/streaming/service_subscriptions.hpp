@@ -11,6 +11,7 @@
 #include "registry/live/directory.hpp"
 #include "streaming/change_teller.hpp"
 
+#include "rollcall/snapshot.hpp"
 #include "rollcall/streaming/config.hpp"
 
 namespace rollcall::streaming {
@@ -35,6 +36,9 @@ public:
     void add(std::string const& service, std::shared_ptr<ServiceChangeListener> listener);
     void remove(std::string const& service, ServiceChangeListener const* listener) noexcept;
 
+    /// As they are, of all services that are subscribed and loaded.
+    std::map<std::string, Snapshot> snapshots() const;
+
 private:
     using Key = std::pair<std::string, ServiceChangeListener const*>;
     struct Subscription {
@@ -52,7 +56,8 @@ private:
     std::string const prefix_;
     std::chrono::milliseconds const lease_;
 
-    std::mutex mutex_;  // Guards what is below. Nothing is ended or waited for while it is held.
+    mutable std::mutex
+        mutex_;  // Guards what is below. Nothing is ended or waited for while it is held.
     bool open_ = false;
     std::shared_ptr<live::Directory> directory_;  // Null until there is a subscription.
     Entries entries_;

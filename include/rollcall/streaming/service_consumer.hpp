@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -124,6 +125,21 @@ public:
     /// The names of all registered services, sorted. Cost: one command.
     std::vector<std::string> list_services();
     std::vector<std::string> list_services(std::error_code& error);
+
+    // What was discovered: the instances that lists of this consumer have given, as its last list
+    // of each service had them, or, while a service is subscribed, as they are. Of 100,000, those
+    // of services not listed for the longest are forgotten first. None of these asks Redis, save
+    // the refreshing.
+
+    /// Lists the instances of a service, for what was discovered. A failure, also of the name, is
+    /// logged and changes nothing; while not running it does nothing.
+    void refresh_service_instances(std::string_view service_name);
+    /// How many.
+    std::size_t discovered_instance_count() const;
+    /// Whether one was discovered and is marked as healthy; of several services with one of that
+    /// id, in all of them.
+    bool is_instance_healthy(std::string_view instance_id) const;
+    bool is_instance_healthy(std::string_view service_name, std::string_view instance_id) const;
 
     /// The administration of the same prefix; null unless `enable_admin_service`.
     RegistryAdminService* admin() noexcept;
