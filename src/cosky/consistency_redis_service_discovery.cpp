@@ -7,6 +7,7 @@
 
 #include "core/text.hpp"
 #include "cosky/cosky_port.hpp"
+#include "cosky/event_hook.hpp"
 #include "cosky/redis_time.hpp"
 #include "cosky/services_cache.hpp"
 #include "cosky/topology_edge.hpp"
@@ -108,7 +109,8 @@ struct ConsistencyRedisServiceDiscovery::Impl {
           topology(std::move(uses)),
           options(checked(given)),
           asking(client),
-          time(std::make_shared<RedisTime>(core)) {}
+          time(std::make_shared<RedisTime>(core)),
+          hooked(options.hook ? EventHook::make_queue(options.hook, core->callbacks()) : nullptr) {}
 
     Result<std::shared_ptr<Remembered>> remembered(std::string_view ns);
     std::shared_ptr<Remembered> remembered_already(std::string_view ns);
@@ -122,6 +124,7 @@ struct ConsistencyRedisServiceDiscovery::Impl {
                                                        std::string_view service,
                                                        std::string_view id);
     Result<std::int64_t> ttl(std::string_view ns, std::string_view service, std::string_view id);
+    void begin_to_use(Remembered& known, std::string_view ns, live::WatchedService& watched);
     Result<RedisClock::Time> redis_now() const;
     void stop() noexcept;
 
@@ -130,6 +133,7 @@ struct ConsistencyRedisServiceDiscovery::Impl {
     ConsistencyOptions const options;
     RedisServiceDiscovery asking;  // What is not remembered.
     std::shared_ptr<RedisTime> const time;
+    std::shared_ptr<EventHook::Queue> const hooked;  // Null without a hook.
 
     std::mutex mutex;  // Guards what is below.
     std::map<std::string, std::shared_ptr<Remembered>, std::less<>> namespaces;
@@ -236,14 +240,23 @@ Result<DiscoveredInstances> ConsistencyRedisServiceDiscovery::Impl::instances(
     if (snapshot.has_error()) return snapshot.error();
     auto const now = redis_now();
     if (now.has_error()) return now.error();
-    if (topology && known->is_first_read(state.use->service())) {
-        std::make_shared<TopologyEdge>(topology, std::string{ns}, std::string{service}, core->log())
-            ->record_on(*core->callbacks());
-    }
+    begin_to_use(*known, ns, state.use->service());
     DiscoveredInstances found;
     found.reserve(snapshot->size());
     for (auto const& instance : *snapshot) found.push_back(discovered(instance, *snapshot, *now));
     return found;
+}
+
+void ConsistencyRedisServiceDiscovery::Impl::begin_to_use(Remembered& known, std::string_view ns,
+                                                          live::WatchedService& watched) {
+    if ((!topology && !hooked) || !known.is_first_read(watched)) return;
+    auto const& service = watched.name();
+    if (hooked) {
+        watched.add_follower(std::make_shared<EventHook>(hooked, std::string{ns}, service));
+    }
+    if (!topology) return;
+    std::make_shared<TopologyEdge>(topology, std::string{ns}, service, core->log())
+        ->record_on(*core->callbacks());
 }
 
 Result<RedisClock::Time> ConsistencyRedisServiceDiscovery::Impl::redis_now() const {
@@ -291,6 +304,7 @@ Result<std::int64_t> ConsistencyRedisServiceDiscovery::Impl::ttl(std::string_vie
 }
 
 void ConsistencyRedisServiceDiscovery::Impl::stop() noexcept {
+    if (hooked) hooked->stop();
     timing.stop();
     for (auto const& [ns, known] : namespaces) known->services->stop();
 }

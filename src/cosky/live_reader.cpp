@@ -25,9 +25,8 @@ using std::chrono::steady_clock;
 // A TTL beyond this would overflow the clock: ten years are as good as for ever.
 constexpr milliseconds longest = std::chrono::hours{24 * 3'650};
 
-/// Of an unknown payload only the id counts: the instance is read again.
-News news_of(std::string_view payload) {
-    switch (parse_instance_event(payload).value_or(InstanceEvent::registered)) {
+News news_of(InstanceEvent event) {
+    switch (event) {
         case InstanceEvent::renewed:
             return News::renewed;
         case InstanceEvent::deregistered:
@@ -37,6 +36,15 @@ News news_of(std::string_view payload) {
         default:
             return News::changed;
     }
+}
+
+/// Refers to one of a few that are always there, so that no message costs an allocation.
+std::shared_ptr<void const> lasting(InstanceEvent event) {
+    static constexpr std::array all{InstanceEvent::registered, InstanceEvent::deregistered,
+                                    InstanceEvent::expired, InstanceEvent::renewed,
+                                    InstanceEvent::metadata_set};
+    auto const* const found = std::ranges::find(all, event);
+    return {std::shared_ptr<void const>{}, found};
 }
 
 }  // namespace
@@ -70,7 +78,10 @@ std::optional<LivePort::Message> LiveReader::read_message(std::string_view servi
     if (!id) return std::nullopt;
     // The pattern of `a` also matches the ids of a service that is called `a@b`.
     if (!id->starts_with(service) || id->rfind('@') != service.size()) return std::nullopt;
-    return Message{*id, news_of(payload)};
+    auto const event = parse_instance_event(payload);
+    // Of an unknown payload only the id counts: the instance is read again.
+    if (!event) return Message{*id, News::changed};
+    return Message{*id, news_of(*event), lasting(*event)};
 }
 
 Task<Result<std::vector<Sighting>>> LiveReader::look(std::string const& service,

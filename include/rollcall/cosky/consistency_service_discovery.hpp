@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "rollcall/client.hpp"
+#include "rollcall/cosky/instance_changed_event.hpp"
 #include "rollcall/cosky/service_discovery.hpp"
 #include "rollcall/cosky/service_topology.hpp"
 #include "rollcall/service.hpp"
@@ -29,6 +31,11 @@ struct ConsistencyOptions {
     ServiceOptions reads = {};
     /// What an instance that Redis may have lost is given to come back; see `RegistryProperties`.
     std::chrono::milliseconds instance_ttl{60'000};
+    /// Called after each event of a service that is watched, once what it is about was read, so
+    /// that `instances` shows it: in order for each service, on the client's callback thread.
+    /// `resync`: so many events were not told that it is to look at everything. What it throws is
+    /// logged. Not called any more once the discovery is destroyed. Source: spec 8.2.
+    std::function<void(InstanceChangedEvent const&)> hook = {};
 };
 
 /// The discovery of the design that answers from memory, and keeps what it knows up to date by

@@ -2,6 +2,9 @@
 
 #include <atomic>
 #include <gmock/gmock.h>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -309,6 +312,50 @@ TEST_F(Consistency, HearsOfOneServiceWhereOnlyAllMayBeListenedTo) {
     EXPECT_EQ(reads(), before + 1) << "what happens to others is no reason to read";
 }
 
+TEST_F(Consistency, TheHookIsCalledBehindEachEvent) {
+    struct Told {
+        std::mutex mutex;
+        std::vector<std::string> lines;
+    };
+    auto const told = std::make_shared<Told>();
+    std::unique_ptr<ConsistencyRedisServiceDiscovery> hooked;
+    ConsistencyOptions options;
+    options.hook = [&, told](InstanceChangedEvent const& event) {
+        auto const shown = hooked->instances(event.ns, event.service_name);
+        std::lock_guard const lock{told->mutex};
+        told->lines.push_back(std::string{to_payload(event.event)} + " " + event.instance_id + " " +
+                              std::to_string(event.instance.port) + ": " +
+                              std::to_string(shown.size()) + " of " + event.ns);
+        if (told->lines.size() == 2) throw std::runtime_error{"a hook may throw"};
+    };
+    hooked = std::make_unique<ConsistencyRedisServiceDiscovery>(client, nullptr, options);
+    EXPECT_THAT(hooked->instances(ns, "order"), IsEmpty());
+    auto const id = id_of("order", 81);
+    auto const soon_told = [&](std::vector<std::string> const& lines) {
+        return eventually([&] {
+            std::lock_guard const lock{told->mutex};
+            return told->lines == lines;
+        });
+    };
+    std::vector<std::string> expected;
+    auto const expect = [&](std::string const& payload, int shown) {
+        expected.push_back(payload + " " + id + " 81: " + std::to_string(shown) + " of " + ns);
+        EXPECT_TRUE(soon_told(expected)) << payload;
+    };
+    registry.register_instance(ns, an_instance("order", 81));
+    expect("register", 1);
+    registry.set_metadata(ns, "order", id, "zone", "a");
+    expect("set_metadata", 1);
+    redis().must({"PUBLISH", key(id), "what is that?"});
+    registry.register_instance(ns, an_instance("other"));
+    registry.deregister(ns, "order", id);
+    expect("deregister", 0);
+    hooked.reset();
+    registry.register_instance(ns, an_instance("order", 81));
+    ASSERT_TRUE(soon({id}));
+    EXPECT_TRUE(soon_told(expected)) << "nobody is called any more";
+}
+
 TEST_F(Consistency, BadNamesAndOptionsAreRefused) {
     EXPECT_THROW(discovery.instances("a:b", "order"), std::invalid_argument);
     EXPECT_THROW(discovery.instances(ns, " "), std::invalid_argument);
@@ -339,15 +386,15 @@ TEST_F(Consistency, TheNamespaceUnusedTheLongestMakesRoomForTheNext) {
     ASSERT_TRUE(watched(ns));
     ASSERT_THAT(ids(), ElementsAre(id_of("order"))) << "used again: no longer the oldest";
     auto const before = commands("hgetall") + commands("smembers");
-    discovery.instance("{never watched}", "order", id_of("order"));
+    discovery.instance("{never-watched}", "order", id_of("order"));
     EXPECT_TRUE(watched("{second}")) << "who only asks takes no room";
-    discovery.services("{one more}");
+    discovery.services("{one-more}");
     EXPECT_TRUE(eventually([&] { return !watched("{second}"); }));
     EXPECT_TRUE(watched(ns));
-    EXPECT_TRUE(watched("{one more}"));
+    EXPECT_TRUE(watched("{one-more}"));
     auto const loaded = commands("hgetall") + commands("smembers");
     EXPECT_GT(loaded, before);
-    discovery.services("{one more}");
+    discovery.services("{one-more}");
     ids();
     EXPECT_EQ(commands("hgetall") + commands("smembers"), loaded) << "answered from memory";
     EXPECT_EQ(discovery.services("{second}").size(), 1u) << "it comes back";
