@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "registry/live/directory.hpp"
+#include "registry/live/subscribing.hpp"
 #include "registry/live/watched_service.hpp"
 
 namespace rollcall::live {
@@ -34,18 +35,7 @@ Task<void> Catalogue::run(std::shared_ptr<Catalogue> self) {
     co_await self->watch();
 }
 
-void Catalogue::begin() {
-    auto& subscriber = core_->subscriber();
-    auto const channel = port_->channel_of_all();
-    subscriber.attach(*this);
-    // First, so that the confirmation comes when Redis tracks it.
-    auto const tracked = subscriber.track(*this, context_->evidence.epoch_key());
-    auto const subscribed = subscriber.subscribe(*this, {channel.name, channel.pattern});
-    for (auto const* const outcome : {&tracked, &subscribed}) {
-        if (!outcome->has_error()) continue;
-        core_->log().write(LogLevel::warning, "watch", outcome->error().detail());
-    }
-}
+void Catalogue::begin() { subscribe(*context_, *this, port_->channel_of_all()); }
 
 void Catalogue::end() { core_->subscriber().detach(*this); }
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "registry/live/catalogue.hpp"
+#include "registry/live/subscribing.hpp"
 #include "registry/live/table_draft.hpp"
 
 namespace rollcall::live {
@@ -59,16 +60,7 @@ Task<void> WatchedService::run(std::shared_ptr<WatchedService> self) {
 
 void WatchedService::begin() {
     if (catalogue_) return catalogue_->join(*this);
-    auto& subscriber = core_->subscriber();
-    auto const channel = port_->channel_of(name());
-    subscriber.attach(*this);
-    // First, so that the confirmation comes when Redis tracks it.
-    auto const tracked = subscriber.track(*this, context_->evidence.epoch_key());
-    auto const subscribed = subscriber.subscribe(*this, {channel.name, channel.pattern});
-    for (auto const* const outcome : {&tracked, &subscribed}) {
-        if (!outcome->has_error()) continue;
-        core_->log().write(LogLevel::warning, "watch", outcome->error().detail());
-    }
+    subscribe(*context_, *this, port_->channel_of(name()));
 }
 
 void WatchedService::end() {

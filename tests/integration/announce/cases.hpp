@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 
 #include "integration/announce/fixture.hpp"
+#include "support/documented_users.hpp"
 #include "support/refusal.hpp"
 
 /// What holds in both layouts. Each layout's test program instantiates it.
@@ -337,11 +338,8 @@ TEST_P(AnnouncerTest, WithoutTheRightsForOurOwnKeysItGoesOn) {
 }
 
 TEST_P(AnnouncerTest, TheDocumentedRightsOfAProviderSuffice) {
-    Strings command{"ACL", "SETUSER", "ann", "on", ">pw"};
-    auto const& rights = GetParam().rights;
-    command.insert(command.end(), rights.begin(), rights.end());
-    admin().must(command);
-    auto const by = owner(50ms, "unix://ann:pw@" + server.socket());
+    for (auto const& user : documented_users(GetParam().users)) admin().must(user);
+    auto const by = owner(50ms, "unix://provider:PASSWORD@" + server.socket());
     auto me = announced(*by, instance());
     for (int i = 0; i < 3; ++i) EXPECT_TRUE(renewed(me.instance())) << "leases are looked at, too";
     admin().must({"FLUSHALL"});

@@ -77,8 +77,8 @@ struct LayoutNames {
     std::function<ServiceInstance(int port)> instance = {};
     std::function<std::string(ServiceInstance const&)> hash_key = {};
     std::string epoch_key = {};
-    std::vector<std::string> rights = {};  ///< Of a provider, as documented.
-    bool disables = false;                 ///< What is drained is disabled; else deregistered.
+    std::string users = {};  ///< The page of `docs` that says which rights who needs.
+    bool disables = false;   ///< What is drained is disabled; else deregistered.
 
     friend std::ostream& operator<<(std::ostream& out, LayoutNames const& names) {
         return out << names.name;

@@ -1,24 +1,19 @@
 #pragma once
 
-#include <fstream>
+#include <functional>
 #include <gmock/gmock.h>
-#include <iterator>
-#include <sstream>
 #include <string>
 
 #include "program.hpp"
+#include "support/documented_users.hpp"
 
 namespace rollcall::test {
 
 /// The users that a page of `docs` names, made as it says: its lines `ACL SETUSER …`.
 class DocumentedUsersTest : public CliTest {
 protected:
-    explicit DocumentedUsersTest(std::string const& name) {
-        std::ifstream page{ROLLCALL_DOCS "/" + name};
-        for (std::string line; std::getline(page, line);) {
-            if (!line.starts_with("ACL SETUSER ")) continue;
-            std::istringstream words{line};
-            Arguments const command{std::istream_iterator<std::string>{words}, {}};
+    explicit DocumentedUsersTest(std::string const& page) {
+        for (auto const& command : rollcall::test::documented_users(page)) {
             redis().must(command);
             users_.push_back(command.at(2));
         }
@@ -28,6 +23,25 @@ protected:
         ASSERT_THAT(users_, testing::Contains(user));
         environment()["ROLLCALL_URL"] =
             "unix://" + user + ":PASSWORD@" + server().socket() + "?db=0";
+    }
+
+    /// A reader who watches hears of what `add` registers.
+    void expect_watching(std::function<Outcome()> const& add) {
+        auto const writer = environment()["ROLLCALL_URL"];
+        become("reader");
+        auto const one = start({"watch", "web", "--output", "json"});
+        auto const all = start({"watch", "--output", "json"});
+        EXPECT_TRUE(eventually([&] {
+            return redis().must({"CLIENT", "LIST", "TYPE", "pubsub"}).text.find("reader") !=
+                   std::string::npos;
+        }));
+        environment()["ROLLCALL_URL"] = writer;
+        EXPECT_EQ(add().code, 0);
+        for (auto const* const watching : {&one, &all}) {
+            EXPECT_TRUE(
+                eventually([&] { return watching->out().find("\"web\"") != std::string::npos; }));
+            EXPECT_THAT(watching->err(), testing::Not(testing::HasSubstr("late")));
+        }
     }
 
     static void expect_no_refusal(std::string const& text) {

@@ -17,29 +17,7 @@ LayoutNames cosky_names() {
         return cosky::DiscoveryKeyGenerator::instance_key(cosky::test::ns, instance.instance_id);
     };
     names.epoch_key = cosky::test::ns + ":rollcall:epoch";
-    names.rights = {"~cosky-{default}",
-                    "~cosky-{default}:*",
-                    "&cosky-{default}:svc_idx",
-                    "&cosky-{default}:svc_itc:*",
-                    "+hello",
-                    "+ping",
-                    "+client|id",
-                    "+client|tracking",
-                    "+info",
-                    "+time",
-                    "+eval",
-                    "+evalsha",
-                    "+@set",
-                    "+@hash",
-                    "+del",
-                    "+exists",
-                    "+expire",
-                    "+persist",
-                    "+get",
-                    "+set",
-                    "+publish",
-                    "+ttl",
-                    "+pttl"};
+    names.users = "cosky-fleets.md";
     return names;
 }
 

@@ -22,26 +22,7 @@ LayoutNames streaming_names() {
     };
     names.epoch_key = std::string{streaming::test::prefix} + ":rollcall:epoch";
     names.disables = true;
-    names.rights = {"~redis_streaming_registry:*",
-                    "&redis_streaming_registry:services:*:changes",
-                    "+hello",
-                    "+ping",
-                    "+client|id",
-                    "+client|tracking",
-                    "+info",
-                    "+time",
-                    "+eval",
-                    "+evalsha",
-                    "+@set",
-                    "+@sortedset",
-                    "+@hash",
-                    "+del",
-                    "+exists",
-                    "+expire",
-                    "+persist",
-                    "+get",
-                    "+set",
-                    "+publish"};
+    names.users = "redis-contract.md";
     return names;
 }
 
