@@ -51,7 +51,6 @@ Task<void> EpochStamps::Stamp::assert_epoch(std::shared_ptr<Shared> shared,
     redis::Response response;
     push_epoch(request, stamp->key);
     auto const sent = co_await shared->session.exec(request, response, after(shared->limit));
-    stamp->under_way = false;
     if (sent) stamp->take(response, shared->log);
 }
 
@@ -78,7 +77,8 @@ void EpochStamps::before_write(std::string_view key) {
     bool const late = !known->refused && std::chrono::steady_clock::now() >= known->due;
     if (known->under_way || !(again || late)) return;
     known->under_way = true;
-    auto on_end = [](std::exception_ptr const&) {};
+    // What threw is tried again with the next thing that is written.
+    auto on_end = [known](std::exception_ptr const&) { known->under_way = false; };
     asio::co_spawn(shared_->executor, Stamp::assert_epoch(shared_, known), on_end);
 }
 
