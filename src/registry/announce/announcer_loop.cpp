@@ -42,6 +42,7 @@ AnnouncerLoop::AnnouncerLoop(std::shared_ptr<redis::ClientCore> core,
 Task<void> AnnouncerLoop::run(std::shared_ptr<AnnouncerLoop> self) {
     co_await asio::this_coro::throw_if_cancelled(false);
     self->core_->session().attach(*self);
+    self->reached_ = self->core_->session().connected();
     self->keeper_.start();
     self->on_doubt();
     for (;;) {
@@ -74,13 +75,18 @@ void AnnouncerLoop::change(Record& record, ServiceInstance instance) {
 }
 
 void AnnouncerLoop::release(Record& record) {
-    if (!core_->session().connected()) record.wait_no_longer(away_since_ + patience);
+    if (!core_->session().connected()) record.wait_no_longer(end_of_patience());
     tell(machine_.release(record.key));
     refresh(record.key);
     wake_.notify();
 }
 
+Deadline AnnouncerLoop::end_of_patience() const {
+    return reached_ ? away_since_ + patience : now();
+}
+
 void AnnouncerLoop::connected() {
+    reached_ = true;
     rounds_ = 0;
     for (auto const& [key, entry] : entries_) entry.record->wait_no_longer(Deadline::max());
     machine_.connected(now());
@@ -90,7 +96,7 @@ void AnnouncerLoop::connected() {
 
 void AnnouncerLoop::disconnected() {
     away_since_ = now();
-    for (auto const& [key, entry] : entries_) entry.record->wait_no_longer(away_since_ + patience);
+    for (auto const& [key, entry] : entries_) entry.record->wait_no_longer(end_of_patience());
 }
 
 void AnnouncerLoop::on_doubt() {

@@ -107,6 +107,7 @@ private:
     void tell(Key key, AnnouncementEvent event);
     void log(InstanceId const& id, AnnouncementEvent event) const;
     void refresh(Key key);
+    Deadline end_of_patience() const;
 
     static Machine::Time now() { return std::chrono::steady_clock::now(); }
 
@@ -127,6 +128,7 @@ private:
     std::uint64_t doubts_ = 0;
     bool keeping_ = false;
     bool cannot_renew_ = false;
+    bool reached_ = false;  // Redis, ever: else there is nothing to be deregistered.
     Machine::Time away_since_;
 };
 

@@ -6,6 +6,7 @@
 
 #include "integration/announce/fixture.hpp"
 #include "support/documented_users.hpp"
+#include "support/holdings.hpp"
 #include "support/refusal.hpp"
 
 /// What holds in both layouts. Each layout's test program instantiates it.
@@ -172,6 +173,30 @@ TEST_P(AnnouncerTest, ChangesAreWrittenAndNothingElse) {
         << "after a loss the owner's description wins";
 }
 
+TEST_P(AnnouncerTest, WhatAnOperatorChangedStaysUntilItsOwnerRestarts) {
+    auto described = instance();
+    described.metadata = {{"zone", "of the owner"}};
+    Metadata const changed{{"zone", "of an operator"}};
+    auto const operators = owner(seldom);
+    ServiceInstance was;
+    {
+        auto const by = owner(50ms);
+        auto const me = announced(*by, described);
+        was = me.instance();
+        auto const id = id_of(was);
+        operators->core
+            ->run([&] {
+                return operators->port->set_metadata(id, changed, operators->core->deadline());
+            })
+            .value();
+        for (int i = 0; i < 3; ++i) EXPECT_TRUE(renewed(was));
+        EXPECT_EQ(found(*operators, was).metadata, changed);
+    }
+    auto const next = owner(seldom);
+    auto const me = announced(*next, described);
+    EXPECT_EQ(found(*operators, was).metadata, described.metadata) << "its owner knows best";
+}
+
 TEST_P(AnnouncerTest, AChangeWhileRedisIsAwaySurvives) {
     server.kill();
     server.start({"appendonly yes", "appendfsync always"});
@@ -243,14 +268,9 @@ TEST_P(AnnouncerTest, AStoppedRedisLosesNothing) {
     EXPECT_THAT(events->list(1), ElementsAre("registered"));
 }
 
-inline std::size_t threads() {
-    std::filesystem::directory_iterator const tasks{"/proc/self/task"};
-    return static_cast<std::size_t>(std::distance(begin(tasks), end(tasks)));
-}
-
 TEST_P(AnnouncerTest, AThousandTakeOneThreadAndFewCommands) {
     auto const by = owner(1s);
-    auto const before = threads();
+    auto const before = Holdings{}.threads;
     std::vector<Announcement> all;
     all.reserve(1'000);
     for (int i = 0; i < 1'000; ++i) {
@@ -259,7 +279,7 @@ TEST_P(AnnouncerTest, AThousandTakeOneThreadAndFewCommands) {
     EXPECT_TRUE(eventually([&] {
         return std::all_of(all.begin(), all.end(), [](auto const& a) { return a.registered(); });
     }));
-    EXPECT_LE(threads(), before) << "it is the client's that keeps them all";
+    EXPECT_LE(Holdings{}.threads, before) << "it is the client's that keeps them all";
     EXPECT_TRUE(renewed(all.front().instance())) << "a first round, and looks behind it";
     ASSERT_TRUE(renewed(all.front().instance()));
     auto redis = admin();
