@@ -28,7 +28,8 @@ struct SavedInstance {
     Time lease_until = {};  ///< By this machine's clock.
 };
 
-/// A service as Redis last confirmed it. Times are kept in milliseconds.
+/// A service as Redis last confirmed it. Times are kept in milliseconds; those before 1970 or after
+/// 2219 are left out.
 struct SavedService {
     std::string service = {};
     std::chrono::system_clock::time_point confirmed_at = {};

@@ -19,9 +19,11 @@ constexpr std::string_view format_name = "rollcall snapshot ";
 constexpr std::string_view first_line = "rollcall snapshot 1\n";
 constexpr std::size_t digest_size = 32;
 
-// The clock counts in nanoseconds: these still fit, and reach from 1720 to 2219.
+// From 1970 to 2219, so that differences of two still fit into nanoseconds.
 constexpr std::int64_t latest_time = std::int64_t{250} * 365 * 86'400 * 1'000;
 constexpr std::int64_t no_time = std::numeric_limits<std::int64_t>::min();
+
+constexpr bool is_plausible(std::int64_t time) noexcept { return time >= 0 && time <= latest_time; }
 
 constexpr std::uint8_t ephemeral_bit = 1;
 constexpr std::uint8_t enabled_bit = 2;
@@ -43,7 +45,7 @@ public:
     void time(SavedInstance::Time const& value) {
         if (!value) return number(no_time);
         auto const count = std::chrono::floor<milliseconds>(value->time_since_epoch()).count();
-        number(std::int64_t{count});
+        number(is_plausible(count) ? std::int64_t{count} : no_time);
     }
     std::string const& bytes() const noexcept { return bytes_; }
 
@@ -76,7 +78,7 @@ public:
     SavedInstance::Time time() {
         auto const count = number<std::int64_t>();
         if (count == no_time) return std::nullopt;
-        if (count < -latest_time || count > latest_time) fail();
+        if (!is_plausible(count)) fail();
         return failed_ ? SystemTime{} : SystemTime{milliseconds{count}};
     }
 

@@ -104,6 +104,16 @@ TEST(SnapshotFormat, MakesNoSenseOfWhatIsSignedAndWrong) {
     EXPECT_EQ(why(signed_anew(timeless)), "makes no sense");
 }
 
+TEST(SnapshotFormat, TimesThatNobodyCanMeanAreLeftOut) {
+    auto saved = saved_service(1);
+    saved.instances[0].registered_at = std::chrono::system_clock::time_point::max();
+    saved.instances[0].lease_until = std::chrono::system_clock::time_point::min();
+    auto const read = decode(encode(origin(), saved), origin(), "web");
+    ASSERT_TRUE(read.saved) << read.why;
+    EXPECT_FALSE(read.saved->instances[0].registered_at);
+    EXPECT_FALSE(read.saved->instances[0].lease_until);
+}
+
 TEST(SnapshotFormat, ChecksumsAreThoseOfSha256) {
     EXPECT_EQ(sha256("abc").substr(0, 4), "\xba\x78\x16\xbf");
 }
