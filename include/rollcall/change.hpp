@@ -24,7 +24,8 @@ enum class RemovalReason {
     none,
     deregistered,         ///< By its owner or by an operator.
     expired,              ///< Its lease ran out, by Redis' clock.
-    absent_after_resync,  ///< It left while nobody could tell us; Redis has proof.
+    absent_after_resync,  ///< It left while nobody could tell us: Redis has proof, or we had it
+                          ///< from disk only.
     lost,                 ///< Redis lost it, and its owner did not come back in time.
 };
 

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
@@ -19,6 +20,35 @@
 
 namespace rollcall {
 
+/// Where a registry keeps on disk what it watches, for a start while Redis cannot be reached.
+///
+/// What is written: of each service that is watched and was read from Redis its instances, with
+/// descriptions and leases, in a file of its own: once it has changed, else at least every ten
+/// minutes, and when the registry ends. A file is complete or not there, checked by a SHA-256, and
+/// readable for this user alone. All this happens on a thread of its own: nobody waits for the
+/// disk. What fails (no directory, no right, no space) is a warning, and tried again.
+///
+/// What is read: the file of a service that is asked for and cannot be loaded, because Redis cannot
+/// be reached or does not answer: after two failed attempts to connect, at the latest after half
+/// the client's request timeout. Its instances are suspects, `stale()` is true, and `age()` counts
+/// from when Redis last confirmed them. The first answer of Redis takes the place of all of it, and
+/// listeners are told what that changed. Who chose `OnFailure::error` gets the error all the same.
+/// A file that is damaged, too old, of another version, server, layout, namespace or user, or that
+/// others may write to, is ignored, with a warning.
+struct DiskSnapshotOptions {
+    /// A directory that exists, best one of this user alone; registries and processes may share
+    /// it. Empty: nothing is written, and nothing read.
+    std::filesystem::path directory = {};
+    /// A service that changes is written that often at most. At least 10 ms.
+    std::chrono::milliseconds write_every{5'000};
+    /// What Redis confirmed longer ago, by this machine's clock, is ignored. What it confirmed in
+    /// the future counts as confirmed now, with a warning.
+    std::chrono::milliseconds max_age{86'400'000};
+    /// Of all files that this registry writes; what does not fit is not written, with a warning. At
+    /// most 4 GiB.
+    std::size_t max_bytes = std::size_t{256} << 20;
+};
+
 struct RegistryOptions {
     /// Between two heartbeats of what is announced; less up to a tenth. Zero: ten seconds, or a
     /// third of the lease if that is less.
@@ -26,6 +56,7 @@ struct RegistryOptions {
     /// How long a service that nobody holds a handle of is still watched: who comes back within
     /// that time finds it loaded.
     std::chrono::milliseconds unused_for{300'000};
+    DiskSnapshotOptions disk_snapshot = {};
 };
 
 /// What a registry sees, and has seen since it was made.

@@ -23,8 +23,9 @@ namespace rollcall {
 struct ServiceOptions {
     /// What a read gives while Redis cannot be reached.
     enum class OnFailure {
-        last_good,  ///< The instances as they were last known; `age()` tells since when.
-        error,      ///< An error, once nothing has been confirmed for `max_age`.
+        last_good,  ///< The instances as they were last known, before the first load from disk if
+                    ///< they are kept there; `age()` tells since when.
+        error,      ///< An error, once nothing has been confirmed for `max_age`; never from disk.
     } on_failure = OnFailure::last_good;
     std::chrono::milliseconds max_age{10'000};
 };
@@ -76,7 +77,8 @@ public:
     Choice choose() const;
     Choice choose(std::error_code& error) const;
 
-    /// How long ago Redis last confirmed the content; `milliseconds::max()` before the first load.
+    /// How long ago Redis last confirmed the content; `milliseconds::max()` before the first load,
+    /// unless it comes from disk.
     /// At most a second while messages arrive: so late a dead connection is noticed.
     std::chrono::milliseconds age() const noexcept;
     /// Whether messages do not arrive now, so that changes may go unseen.

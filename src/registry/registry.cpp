@@ -1,6 +1,7 @@
 #include "rollcall/registry.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <stdexcept>
 #include <utility>
 
@@ -18,8 +19,27 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds usual_heartbeat{10'000};
+constexpr std::size_t most_snapshot_bytes = std::size_t{1} << 32;
+
+void validate(DiskSnapshotOptions const& options) {
+    auto const check = [](char const* field, milliseconds value, milliseconds least) {
+        if (value >= least && value <= longest_limit) return;
+        refuse(field, std::to_string(value.count()) + " ms",
+               "must be from " + std::to_string(least.count()) + " ms to a hundred years");
+    };
+    if (options.directory.native().find('\0') != std::string::npos) {
+        refuse("disk_snapshot.directory", options.directory.native(), "must hold no NUL");
+    }
+    check("disk_snapshot.write_every", options.write_every, milliseconds{10});
+    check("disk_snapshot.max_age", options.max_age, milliseconds{1});
+    if (options.max_bytes > most_snapshot_bytes) {
+        refuse("disk_snapshot.max_bytes", std::to_string(options.max_bytes),
+               "must be at most " + std::to_string(most_snapshot_bytes));
+    }
+}
 
 void validate(RegistryOptions const& options, Layout const& layout) {
+    validate(options.disk_snapshot);
     if (options.heartbeat < milliseconds::zero() || options.heartbeat >= layout.lease()) {
         refuse(
             "heartbeat", std::to_string(options.heartbeat.count()) + " ms",
@@ -39,9 +59,26 @@ RegistryOptions completed(RegistryOptions options, Layout const& layout) {
     return options;
 }
 
-live::DirectoryOptions directory_options(RegistryOptions const& options) {
+std::optional<disk::StoreOptions> store_options(DiskSnapshotOptions const& options,
+                                                Layout const& layout,
+                                                redis::ClientCore const& core) {
+    if (options.directory.empty()) return std::nullopt;
+    disk::StoreOptions result;
+    std::error_code error;  // Nobody knows where we are: it is relative to that all the same.
+    result.directory = std::filesystem::absolute(options.directory, error);
+    if (error) result.directory = options.directory;
+    result.origin = {core.url().to_string(), layout.name(), layout.name_space()};
+    result.write_every = options.write_every;
+    result.max_age = options.max_age;
+    result.max_bytes = options.max_bytes;
+    return result;
+}
+
+live::DirectoryOptions directory_options(RegistryOptions const& options, Layout const& layout,
+                                         redis::ClientCore const& core) {
     live::DirectoryOptions result;
     result.unused_for = options.unused_for;
+    result.disk = store_options(options.disk_snapshot, layout, core);
     return result;
 }
 
@@ -78,7 +115,7 @@ struct Registry::Impl {
         : core(client.core()),
           port(layout.make_port()(core, options.heartbeat)),
           directory(std::make_shared<live::Directory>(core, live_part_of(port),
-                                                      directory_options(options))),
+                                                      directory_options(options, layout, *core))),
           announcer(announce::Announcer::create(core, port, options.heartbeat)) {}
 
     Result<std::vector<std::string>> services() const;

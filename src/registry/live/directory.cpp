@@ -20,15 +20,22 @@ DirectoryOptions completed(DirectoryOptions options, LivePort const& port) {
     return options;
 }
 
+std::shared_ptr<disk::SnapshotStore> store_for(DirectoryOptions const& options, Log const& log) {
+    if (!options.disk) return nullptr;
+    return std::make_shared<disk::SnapshotStore>(*options.disk, log);
+}
+
 }  // namespace
 
 Directory::Directory(std::shared_ptr<redis::ClientCore> core, std::shared_ptr<LivePort> port,
                      DirectoryOptions options)
-    : context_(std::make_shared<LiveContext>(std::move(core), std::move(port))),
+    : context_(
+          std::make_shared<LiveContext>(core, std::move(port), store_for(options, core->log()))),
       options_(completed(options, *context_->port)) {}
 
 Directory::~Directory() {
     if (core_->closed()) return;  // Another thread may have held the mutex at the fork.
+    if (context_->disk) context_->disk->close(!core_->on_io_thread());
     Entries ending;  // Their work is stopped without the mutex: a read that ends may call back.
     std::lock_guard const lock{mutex_};
     ending.swap(entries_);
@@ -101,6 +108,7 @@ Directory::Entry Directory::watch(std::string const& name) {
     Entry entry;
     entry.service = std::make_shared<WatchedService>(name, context_, catalogue_, feed);
     entry.unused_since = std::chrono::steady_clock::now();
+    if (context_->disk) context_->disk->add(entry.service);
     entry.work = core_->spawn([watched = entry.service] { return WatchedService::run(watched); });
     return entry;
 }

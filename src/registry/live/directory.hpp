@@ -21,12 +21,14 @@ struct DirectoryOptions {
     FeedOptions feed = {};
     /// How long a service that nobody holds any more is still watched. 0: not at all.
     std::chrono::milliseconds unused_for{300'000};
+    std::optional<disk::StoreOptions> disk = {};  ///< None: nothing is saved.
 };
 
 /// The services of one layout and namespace that this process watches, each once.
 ///
 /// Thread safety: all members; destruction by one thread, also the I/O thread.
-/// Lifetime: its end stops the watching; what was taken from it stays valid, and as it was.
+/// Lifetime: its end saves what is to be saved and stops the watching; what was taken from it stays
+/// valid, and as it was.
 class Directory : public std::enable_shared_from_this<Directory> {
 public:
     Directory(std::shared_ptr<redis::ClientCore> core, std::shared_ptr<LivePort> port,

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "redis/client_core.hpp"
+#include "registry/disk/snapshot_store.hpp"
 #include "registry/live/evidence_source.hpp"
 #include "registry/live/live_port.hpp"
 #include "registry/live/read_turns.hpp"
@@ -26,13 +27,18 @@ struct Tally {
 
 /// What all that watches in one directory uses.
 struct LiveContext {
-    LiveContext(std::shared_ptr<redis::ClientCore> client, std::shared_ptr<LivePort> layout)
-        : core(std::move(client)), port(std::move(layout)), evidence(core, port->epoch_key()) {}
+    LiveContext(std::shared_ptr<redis::ClientCore> client, std::shared_ptr<LivePort> layout,
+                std::shared_ptr<disk::SnapshotStore> store)
+        : core(std::move(client)),
+          port(std::move(layout)),
+          disk(std::move(store)),
+          evidence(core, port->epoch_key()) {}
 
     std::shared_ptr<redis::ClientCore> const core;
     std::shared_ptr<LivePort> const port;
-    EvidenceSource evidence;  ///< On the I/O thread only.
-    ReadTurns turns{4'096};   ///< On the I/O thread only.
+    std::shared_ptr<disk::SnapshotStore> const disk;  ///< Null: nothing is saved.
+    EvidenceSource evidence;                          ///< On the I/O thread only.
+    ReadTurns turns{4'096};                           ///< On the I/O thread only.
     Tally tally;
 };
 

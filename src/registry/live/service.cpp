@@ -31,6 +31,13 @@ Failure not_loaded(WatchedService const& service, redis::ClientCore const& core)
     return {errc::timeout, "service " + service.name() + " was not loaded in time"};
 }
 
+/// What was on disk is an answer only to those who want the last good one.
+bool wait_for_content(WatchedService const& service, redis::ClientCore const& core, bool strict) {
+    if (core.closed() || core.on_io_thread()) return false;
+    auto const end = core.deadline();
+    return strict ? service.wait_until_loaded(end) : service.wait_until_readable(end);
+}
+
 class ServiceWatch final : public WatchState {
 public:
     ServiceWatch(std::shared_ptr<Directory::Use> watched,
@@ -62,14 +69,12 @@ std::unique_ptr<WatchState> watch_service(std::shared_ptr<Directory::Use> watche
 
 Result<Snapshot> ServiceState::instances() const {
     auto const& watched = use->service();
-    if (!watched.loaded()) [[unlikely]] {
+    bool const strict = options.on_failure == ServiceOptions::OnFailure::error;
+    if (!watched.readable() || (strict && !watched.loaded())) [[unlikely]] {
         auto const& core = use->directory().core();
-        bool const may_wait = !core.closed() && !core.on_io_thread();
-        if (!may_wait || !watched.wait_until_loaded(core.deadline())) {
-            return not_loaded(watched, core);
-        }
+        if (!wait_for_content(watched, core, strict)) return not_loaded(watched, core);
     }
-    if (options.on_failure == ServiceOptions::OnFailure::error) {
+    if (strict) {
         auto const age = watched.age().value_or(std::chrono::milliseconds::max());
         if (age > options.max_age) return too_old(watched, age);
     }

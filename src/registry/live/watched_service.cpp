@@ -28,6 +28,9 @@ WatchedService::WatchedService(std::string name, LiveContextPtr context,
       cell_(std::make_shared<SnapshotCell>(std::move(name))),
       doubt_pause_(options.doubt_pause),
       feed_(options, Clock::now()),
+      fallback_(context_->disk
+                    ? std::make_shared<DiskFallback>(core_, context_->disk, cell_->name())
+                    : nullptr),
       timer_(core_->io().get_executor()) {}
 
 bool WatchedService::wait_until_loaded(Deadline deadline) const {
@@ -36,11 +39,16 @@ bool WatchedService::wait_until_loaded(Deadline deadline) const {
     return loaded();
 }
 
+bool WatchedService::wait_until_readable(Deadline deadline) const {
+    std::unique_lock lock{mutex_};
+    changed_.wait_until(lock, deadline, [this] { return readable() || ended_; });
+    return readable();
+}
+
 std::optional<milliseconds> WatchedService::age() const noexcept {
-    auto const at = confirmed_at_.load(std::memory_order_relaxed);
-    if (at == 0) return std::nullopt;
-    auto const since = std::chrono::duration_cast<milliseconds>(
-        Clock::now() - Clock::time_point{Clock::duration{at}});
+    auto const at = confirmed_at_.get();
+    if (!at) return std::nullopt;
+    auto const since = std::chrono::duration_cast<milliseconds>(Clock::now() - *at);
     return live() ? std::min(since, noticed_within) : since;
 }
 
@@ -59,11 +67,17 @@ Task<void> WatchedService::run(std::shared_ptr<WatchedService> self) {
 }
 
 void WatchedService::begin() {
+    if (fallback_) {
+        fallback_->begin([weak = weak_from_this()](disk::SavedService const& saved) {
+            if (auto const self = weak.lock()) self->show(saved);
+        });
+    }
     if (catalogue_) return catalogue_->join(*this);
     subscribe(*context_, *this, port_->channel_of(name()));
 }
 
 void WatchedService::end() {
+    if (fallback_) fallback_->end();
     context_->tally.instances -= static_cast<std::int64_t>(table_->size);
     context_->tally.suspects -= suspects_;
     if (catalogue_) {
@@ -150,11 +164,51 @@ Task<FeedAnswer> WatchedService::answer(FeedRead const& read) {
 }
 
 void WatchedService::apply(FeedOutcome const& outcome) {
-    if (!outcome.changes.empty() || !outcome.renewed.empty()) publish(outcome);
+    if (!from_disk_) {
+        if (!outcome.changes.empty() || !outcome.renewed.empty()) publish(outcome);
+    } else if (feed_.loaded()) {
+        auto const before = *std::exchange(from_disk_, std::nullopt);
+        publish(before.replaced_by(feed_.instances()));
+    }
     if (!feed_.loaded() || loaded()) return;
+    if (fallback_) fallback_->end();
+    note_state();  // Who finds it loaded finds an age, too.
+    note_readable(true);
+}
+
+void WatchedService::note_readable(bool loaded) {
     std::lock_guard const lock{mutex_};
-    loaded_.store(true, std::memory_order_release);
+    if (loaded) loaded_.store(true, std::memory_order_release);
+    readable_.store(true, std::memory_order_release);
     changed_.notify_all();
+}
+
+/// Not once Redis has said anything.
+void WatchedService::show(disk::SavedService const& saved) {
+    if (feed_.loaded() || !feed_.instances().empty() || from_disk_) return;
+    auto const& shown = from_disk_.emplace(saved);
+    auto const size = static_cast<std::ptrdiff_t>(shown.table()->size);
+    table_ = shown.table();
+    cell_->publish(table_);
+    context_->tally.instances += size;
+    context_->tally.suspects += size;
+    suspects_ = size;
+    confirmed_at_.set(shown.confirmed_at());
+    core_->log().write(LogLevel::info, "disk-snapshot-used",
+                       "service " + name() + " is shown as it was on disk, as Redis is away");
+    note_readable(false);
+    for (auto const& listener : listeners_) listener->tell(shown.present(), cell_->snapshot());
+}
+
+std::optional<disk::Source::Mark> WatchedService::mark() const {
+    auto const since = age();  // First: the content may be later, not earlier.
+    if (!loaded() || !since) return std::nullopt;
+    return Mark{cell_->snapshot().revision(), Clock::now() - *since};
+}
+
+disk::SavedService WatchedService::capture() const {
+    auto const since = age().value_or(milliseconds{0});
+    return saved(name(), cell_->snapshot(), since);
 }
 
 void WatchedService::publish(FeedOutcome const& outcome) {
@@ -215,13 +269,9 @@ void WatchedService::note_state() {
     bool const was_live = live_.exchange(feed_.live(), std::memory_order_relaxed);
     auto at = feed_.confirmed_at();
     if (at && was_live) at = std::max(*at, Clock::now() - noticed_within);
-    if (at) confirm(*at);
-}
-
-void WatchedService::confirm(Clock::time_point at) {
-    auto const count =
-        std::max(confirmed_at_.load(std::memory_order_relaxed), at.time_since_epoch().count());
-    confirmed_at_.store(count, std::memory_order_relaxed);
+    // What single reads confirm says little of what is still shown from disk.
+    if (!at || !feed_.loaded()) return;
+    confirmed_at_.set(std::max(*at, confirmed_at_.get().value_or(*at)));
 }
 
 void WatchedService::note_failure(std::optional<Failure> failure) {
@@ -229,17 +279,24 @@ void WatchedService::note_failure(std::optional<Failure> failure) {
         ++context_->tally.failed_reads;
         core_->log().write(LogLevel::warning, "watch",
                            "service " + name() + " could not be read: " + failure->detail());
+        if (fallback_) fallback_->read_failed(*failure);
     }
     std::lock_guard const lock{mutex_};
     failure_ = std::move(failure);
 }
 
+std::vector<FeedChange> WatchedService::present() const {
+    if (from_disk_) return from_disk_->present();
+    std::vector<FeedChange> all;
+    for (auto const& [id, known] : feed_.instances()) {
+        all.push_back({ChangeKind::current, RemovalReason::none, id, known.instance, {}});
+    }
+    return all;
+}
+
 void WatchedService::add_listener(std::shared_ptr<Listener> listener) {
     asio::post(core_->io(), [self = shared_from_this(), listener = std::move(listener)] {
-        std::vector<FeedChange> present;
-        for (auto const& [id, known] : self->feed_.instances()) {
-            present.push_back({ChangeKind::current, RemovalReason::none, id, known.instance, {}});
-        }
+        auto const present = self->present();
         self->listeners_.push_back(listener);
         listener->tell(present, self->cell_->snapshot());
     });

@@ -12,7 +12,9 @@
 #include <vector>
 
 #include "redis/push_handler.hpp"
+#include "registry/live/disk_fallback.hpp"
 #include "registry/live/follower.hpp"
+#include "registry/live/from_disk.hpp"
 #include "registry/live/heard_messages.hpp"
 #include "registry/live/listener.hpp"
 #include "registry/live/live_context.hpp"
@@ -27,19 +29,23 @@ class Catalogue;
 ///
 /// Thread safety: `run` and what Redis pushes on the I/O thread, everything else from any thread.
 class WatchedService final : public redis::PushHandler,
+                             public disk::Source,
                              public std::enable_shared_from_this<WatchedService> {
 public:
     /// `catalogue` is what hands messages on; null: it subscribes by itself.
     WatchedService(std::string name, LiveContextPtr context, std::shared_ptr<Catalogue> catalogue,
                    FeedOptions const& options);
 
-    std::string const& name() const noexcept { return cell_->name(); }
+    std::string const& name() const noexcept override { return cell_->name(); }
     std::shared_ptr<SnapshotCell> const& cell() const noexcept { return cell_; }
 
     bool loaded() const noexcept { return loaded_.load(std::memory_order_acquire); }
+    /// Loaded, or read from disk for want of Redis.
+    bool readable() const noexcept { return readable_.load(std::memory_order_acquire); }
     /// False when the time has run out, or the watching has ended.
     bool wait_until_loaded(Deadline deadline) const;
-    /// Since Redis last confirmed the content; none before the first load.
+    bool wait_until_readable(Deadline deadline) const;
+    /// Since Redis last confirmed the content; none while nothing is to be read.
     std::optional<std::chrono::milliseconds> age() const noexcept;
     bool live() const noexcept { return live_.load(std::memory_order_relaxed); }
     /// Why the last read failed, unless one has been answered since.
@@ -53,6 +59,10 @@ public:
     void remove_listener(std::shared_ptr<Listener> listener);
     void add_follower(std::shared_ptr<Follower> follower);
     void remove_follower(std::shared_ptr<Follower> follower);
+
+    // disk::Source
+    std::optional<Mark> mark() const override;
+    disk::SavedService capture() const override;
 
     // What Redis pushes, as of its own subscription or of the catalogue's. On the I/O thread.
     void confirmed(redis::Topic const& topic) override;
@@ -76,11 +86,13 @@ private:
     void pass_doubt_on();
     Task<FeedAnswer> answer(FeedRead const& read);
     void apply(FeedOutcome const& outcome);
+    void show(disk::SavedService const& saved);
+    void note_readable(bool loaded);
+    std::vector<FeedChange> present() const;
     void publish(FeedOutcome const& outcome);
     void count(FeedOutcome const& outcome, std::size_t before, std::ptrdiff_t suspects);
     void tell_followers(std::vector<HeardMessage> const& messages, FeedOutcome const& outcome);
     void note_state();
-    void confirm(Clock::time_point at);
     void note_failure(std::optional<Failure> failure);
     void wake() { timer_.cancel(); }
     void begin();
@@ -96,6 +108,8 @@ private:
 
     ServiceFeed feed_;
     InstanceTablePtr table_ = InstanceTable::empty_table();
+    std::optional<FromDisk> from_disk_;             // While that is shown.
+    std::shared_ptr<DiskFallback> const fallback_;  // Null: nothing is saved.
     std::vector<std::shared_ptr<Listener>> listeners_;
     std::vector<Following> followers_;
     HeardMessages heard_;  // While there are followers.
@@ -105,9 +119,10 @@ private:
     Clock::time_point doubt_not_before_ = Clock::time_point::min();
 
     std::atomic<bool> loaded_ = false;
+    std::atomic<bool> readable_ = false;
     std::atomic<bool> live_ = false;
-    std::atomic<Clock::rep> confirmed_at_ = 0;  // 0: never.
-    mutable std::mutex mutex_;                  // Guards what is below.
+    AtomicTime<Clock> confirmed_at_;
+    mutable std::mutex mutex_;  // Guards what is below.
     mutable std::condition_variable changed_;
     bool ended_ = false;
     std::optional<Failure> failure_;
