@@ -90,7 +90,22 @@ void AnnouncerMachine::generation(std::optional<GenerationNumber> number, Time n
     if (number == generation_) return;
     bool const another = number && generation_;
     generation_ = number;
+    for (auto& [key, entry] : entries_) {
+        if (!beats(entry)) continue;
+        if (!entry.described_in) entry.described_in = number;
+        if (!may_be_older(entry)) continue;
+        entry.written = 0;
+        ready_.insert(key);
+    }
     if (another) connected(now);
+}
+
+/// Whether the data that is there now may have it with another description than we wrote last. By
+/// how much a copy is behind nobody knows; a lease is more than replicas are.
+bool AnnouncerMachine::may_be_older(Entry const& entry) const {
+    if (!generation_ || !entry.described_in || entry.described_in == generation_) return false;
+    bool const changed = entry.wanted > 1;
+    return changed || entry.acknowledged_at < entry.described_at + times_.lease;
 }
 
 bool AnnouncerMachine::beats(Entry const& entry) const {
@@ -114,6 +129,7 @@ AnnouncerMachine::Call AnnouncerMachine::begin(Call::Kind kind, std::vector<Key>
     flight.call.number = ++last_call_;
     flight.call.keys = std::move(keys);
     flight.made_at = now;
+    flight.generation = generation_;
     for (auto const key : flight.call.keys) {
         auto& entry = entries_.at(key);
         flight.revision = entry.wanted;
@@ -177,11 +193,32 @@ void AnnouncerMachine::retry(Entry& entry, Time now) {
     entry.retry_at = now + entry.pause;
 }
 
-void AnnouncerMachine::settle(Entry& entry, Flight const& flight) {
-    entry.acknowledged_at = std::max(entry.acknowledged_at, flight.made_at);
-    entry.generation = generation_;
+/// That of the data in which the call was carried out; none: it may have changed meanwhile.
+std::optional<GenerationNumber> AnnouncerMachine::generation_during(Flight const& flight) const {
+    if (flight.generation == generation_) return generation_;
+    // A round has more than one question: what came to be known meanwhile may be of later data.
+    bool const in_one_step = flight.call.kind == Call::Kind::register_instance;
+    return in_one_step && !flight.generation ? generation_ : std::nullopt;
+}
+
+void AnnouncerMachine::succeed(Entry& entry) {
     entry.pause = milliseconds{0};
     entry.told_refused = false;
+}
+
+void AnnouncerMachine::renewed(Entry& entry, Flight const& flight) {
+    entry.acknowledged_at = std::max(entry.acknowledged_at, flight.made_at);
+    entry.generation = generation_during(flight);
+    succeed(entry);
+}
+
+void AnnouncerMachine::written(Entry& entry, Flight const& flight) {
+    // An update leaves the lease as it is.
+    if (flight.call.kind == Call::Kind::register_instance) renewed(entry, flight);
+    succeed(entry);
+    entry.written = flight.revision;
+    entry.described_at = flight.made_at;
+    entry.described_in = flight.generation ? flight.generation : generation_;
 }
 
 bool AnnouncerMachine::cannot_have_lapsed(Entry const& entry, Time now) const {
@@ -194,7 +231,7 @@ void AnnouncerMachine::beat(Key key, Entry& entry, Beat beat, Flight const& flig
     // A registration of which the round could not know says more than the round.
     bool const outdated = entry.acknowledged_at > flight.made_at;
     if (outdated || !beats(entry) || beat == Beat::failed) return;
-    if (beat == Beat::alive) return settle(entry, flight);
+    if (beat == Beat::alive) return renewed(entry, flight);
     miss(key, entry, beat == Beat::gone && cannot_have_lapsed(entry, now), notices);
 }
 
@@ -235,8 +272,7 @@ void AnnouncerMachine::deregistered(Key key, Entry& entry, Notices& notices) {
     if (entry.leaving) return erase(key, notices);
     entry.written = 0;
     entry.tried = false;
-    entry.pause = milliseconds{0};
-    entry.told_refused = false;
+    succeed(entry);
 }
 
 /// A deregistration that failed is over when the lease has ended what it was about.
@@ -264,8 +300,7 @@ AnnouncerMachine::Notices AnnouncerMachine::answer_call(std::uint64_t number, Re
             }
             // A round may have found meanwhile that there is nothing any more to be updated.
             if (kind == Call::Kind::update && entry.written == 0) break;
-            settle(entry, flight);
-            entry.written = flight.revision;
+            written(entry, flight);
             if (kind == Call::Kind::register_instance) {
                 notices.push_back({key, AnnouncementEvent::registered});
             }

@@ -85,7 +85,9 @@ public:
 
     /// There is a connection, the first or another one.
     void connected(Time now);
-    /// What the data is now; none: it is not known. Another one than before calls for a round.
+    /// What the data is now; none: it is not known. Another one than before calls for a round. It
+    /// may be an older copy: what was described late is registered anew, for it may be there as it
+    /// was before.
     void generation(std::optional<GenerationNumber> number, Time now);
 
     /// All calls to make now.
@@ -122,7 +124,9 @@ private:
         bool busy = false;   // A call about it alone is on its way.
         bool told_refused = false;
         Time acknowledged_at = {};                   // When the last answered call was made.
-        std::optional<GenerationNumber> generation;  // At that call.
+        std::optional<GenerationNumber> generation;  // From that call to its answer.
+        Time described_at = {};                      // When the last call was made that wrote it.
+        std::optional<GenerationNumber> described_in;
         Time retry_at = Time::min();
         std::chrono::milliseconds pause{0};
     };
@@ -131,8 +135,9 @@ private:
     struct Flight {
         Call call;
         Time made_at;
-        std::uint64_t revision = 0;  // Of the instance that it is about.
-        bool tried_before = false;   // Whether that may have been stored without it.
+        std::optional<GenerationNumber> generation = {};  // Known then.
+        std::uint64_t revision = 0;                       // Of the instance that it is about.
+        bool tried_before = false;  // Whether that may have been stored without it.
     };
 
     bool away(Entry const& entry) const { return entry.drained && times_.deregisters_drained; }
@@ -140,7 +145,11 @@ private:
     std::optional<Call::Kind> wants(Entry const& entry) const;
     Call begin(Call::Kind kind, std::vector<Key> keys, Time now);
     void retry(Entry& entry, Time now);
-    void settle(Entry& entry, Flight const& flight);
+    static void succeed(Entry& entry);
+    void renewed(Entry& entry, Flight const& flight);
+    void written(Entry& entry, Flight const& flight);
+    std::optional<GenerationNumber> generation_during(Flight const& flight) const;
+    bool may_be_older(Entry const& entry) const;
     void miss(Key key, Entry& entry, bool removed, Notices& notices);
     void erase(Key key, Notices& notices);
     void deregistered(Key key, Entry& entry, Notices& notices);

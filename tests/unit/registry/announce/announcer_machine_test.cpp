@@ -67,6 +67,14 @@ protected:
         ASSERT_THAT(calls(), testing::Contains(testing::StartsWith("beat")));
     }
 
+    /// The only one that is announced.
+    void renew_for(std::chrono::milliseconds time) {
+        for (auto const end = now + time; now < end;) {
+            round();
+            answer({Beat::alive});
+        }
+    }
+
     AnnouncerTimes const times;
     Machine::Time now{1'000'000s};
     Machine machine{times, now};
@@ -135,6 +143,7 @@ TEST_F(AnnouncerMachineTest, AConnectionCallsForEverythingAtOnce) {
 TEST_F(AnnouncerMachineTest, AnotherGenerationCallsForARound) {
     machine.generation(1, now);
     announced();
+    renew_for(times.lease + 10s);
     machine.generation(1, now);
     EXPECT_GT(machine.wake_at() - now, times.reassert_within);
     machine.generation(2, now);
@@ -249,6 +258,62 @@ TEST_F(AnnouncerMachineTest, AnUpdateThatFindsNothingIsSomebodysWorkToo) {
     calls();
     EXPECT_THAT(answer(Kind::update, Machine::Result::gone), ElementsAre("1 removed"));
     EXPECT_THAT(calls(), IsEmpty()) << "it stays out";
+}
+
+TEST_F(AnnouncerMachineTest, AnUpdateDoesNotProlongTheLease) {
+    machine.generation(1, now);
+    auto const key = announced();
+    now += times.lease - 1s;
+    machine.change(key, instance(2));
+    ASSERT_THAT(calls(), testing::Contains("update 1"));
+    answer(Kind::update, Machine::Result::done);
+    now += 2s;
+    EXPECT_THAT(answer({Beat::gone}), ElementsAre("1 lost"));
+}
+
+TEST_F(AnnouncerMachineTest, ARoundDuringWhichTheDataChangedProvesNothing) {
+    machine.generation(1, now);
+    announced();
+    renew_for(times.lease + 10s);
+    round();
+    machine.generation(2, now);  // Behind the heartbeats, before the rest of the round.
+    answer({Beat::alive});
+    round();
+    EXPECT_THAT(answer({Beat::gone}), ElementsAre("1 lost"));
+}
+
+class OlderCopyTest : public AnnouncerMachineTest {};
+
+TEST_F(OlderCopyTest, WhatWasChangedIsRegisteredAnew) {
+    machine.generation(1, now);
+    auto const key = announced();
+    machine.change(key, instance(2));
+    calls();
+    answer(Kind::update, Machine::Result::done);
+    renew_for(10min);
+    machine.generation(2, now);
+    EXPECT_THAT(calls(), testing::Contains("register 1"));
+    answer(Kind::register_instance, Machine::Result::done);
+    machine.generation(3, now);
+    EXPECT_THAT(calls(), testing::Contains("register 1")) << "that copy may be as old";
+}
+
+TEST_F(OlderCopyTest, WhatWasJustRegisteredIsRegisteredAnew) {
+    announced();
+    machine.generation(1, now);
+    renew_for(30s);
+    machine.generation(std::nullopt, now);
+    machine.generation(2, now);
+    EXPECT_THAT(calls(), testing::Contains("register 1"));
+}
+
+TEST_F(OlderCopyTest, WhatHasLongBeenAsItIsIsOnlyRenewed) {
+    machine.generation(1, now);
+    announced();
+    renew_for(10min);
+    machine.generation(2, now);
+    now += times.reassert_within;
+    EXPECT_THAT(calls(), ElementsAre("beat 1"));
 }
 
 TEST_F(AnnouncerMachineTest, TheNextOfAnIdWaitsUntilTheLastIsGone) {
