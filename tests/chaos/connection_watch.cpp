@@ -3,6 +3,12 @@
 #include <algorithm>
 
 namespace rollcall::chaos {
+namespace {
+
+// As a connection counts it.
+constexpr std::chrono::milliseconds long_wait{50};
+
+}  // namespace
 
 void ConnectionWatch::opened(pid_t user, Time at) {
     auto& known = users_[user];
@@ -21,7 +27,12 @@ void ConnectionWatch::closed(pid_t user, Time at) {
 
 void ConnectionWatch::ended(pid_t user) { users_.erase(user); }
 
-void ConnectionWatch::noticed(Time silent_from, Time at) {
+void ConnectionWatch::noticed(Time silent_from, Time at, std::chrono::nanoseconds waited) {
+    if (waited > long_wait) {
+        ++held_up_;
+        return;
+    }
+    ++noticed_;
     noticed_max_ = std::max(noticed_max_, Seconds{at - silent_from});
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <map>
 #include <optional>
@@ -20,13 +21,17 @@ public:
     /// Nobody could connect at that time, or be answered.
     void way_was_broken(Time at) { way_from_ = at; }
     /// A connection stopped answering at `silent_from`; its user closed it at `at`, or had not yet.
-    void noticed(Time silent_from, Time at);
+    /// Users that waited for a processor for long meanwhile are only counted: they take that for a
+    /// reason to wait once more.
+    void noticed(Time silent_from, Time at, std::chrono::nanoseconds waited);
 
     /// Takes the time of those that are still missing into the figures.
     void look(Time at);
     std::vector<pid_t> missing() const;  ///< Who has fewer connections than once.
 
     Seconds noticed_max() const noexcept { return noticed_max_; }
+    std::size_t noticed() const noexcept { return noticed_; }
+    std::size_t held_up() const noexcept { return held_up_; }
     Seconds back_max() const noexcept { return back_max_; }
 
 private:
@@ -41,6 +46,8 @@ private:
     std::map<pid_t, User> users_;
     Time way_from_ = Time::min();
     Seconds noticed_max_{0};
+    std::size_t noticed_ = 0;
+    std::size_t held_up_ = 0;
     Seconds back_max_{0};
 };
 

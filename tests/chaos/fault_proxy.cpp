@@ -74,14 +74,9 @@ bool FaultProxy::all_connected() {
     return watch_.missing().empty();
 }
 
-Seconds FaultProxy::noticed_max() {
+ConnectionWatch FaultProxy::watched() {
     std::lock_guard const lock{mutex_};
-    return watch_.noticed_max();
-}
-
-Seconds FaultProxy::back_max() {
-    std::lock_guard const lock{mutex_};
-    return watch_.back_max();
+    return watch_;
 }
 
 void FaultProxy::run() {
@@ -148,25 +143,33 @@ void FaultProxy::note_who_left() {
         if (!way.of_user || !way.counted) continue;
         pollfd waiting{way.from, POLLRDHUP, 0};
         if (::poll(&waiting, 1, 0) <= 0) continue;
-        auto const now = Clock::now();
-        if (way.silent_from) watch_.noticed(*way.silent_from, now);
-        watch_.closed(way.user, now);
+        note_silence_of(way);
+        watch_.closed(way.user, Clock::now());
         way.counted = false;
     }
+}
+
+/// Those that have not noticed until the end need at least so long.
+void FaultProxy::note_silence_of(Way& way) {
+    if (!way.silent_from) return;
+    auto const waited = longest_wait(waited_before_[way.user], waiting_times(way.user));
+    watch_.noticed(*way.silent_from, Clock::now(), waited);
+    way.silent_from.reset();
 }
 
 void FaultProxy::be_silent(bool on) {
     auto const now = Clock::now();
     if (on || was_silent_) watch_.way_was_broken(now);
-    if (on != was_silent_) {
-        for (auto& way : ways_) {
-            if (!way.of_user || !way.counted) continue;
-            // Those that have not noticed until the end need at least so long.
-            if (!on && way.silent_from) watch_.noticed(*way.silent_from, now);
-            way.silent_from = on ? std::optional{now} : std::nullopt;
+    if (on == std::exchange(was_silent_, on)) return;
+    for (auto& way : ways_) {
+        if (!way.of_user || !way.counted) continue;
+        if (on) {
+            way.silent_from = now;
+            waited_before_[way.user] = waiting_times(way.user);
+        } else {
+            note_silence_of(way);
         }
     }
-    was_silent_ = on;
 }
 
 void FaultProxy::watch_users() {

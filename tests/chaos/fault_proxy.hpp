@@ -4,6 +4,7 @@
 #include <chrono>
 #include <deque>
 #include <list>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -11,6 +12,7 @@
 #include <utility>
 
 #include "chaos/connection_watch.hpp"
+#include "chaos/held_up.hpp"
 #include "support/redis_server.hpp"
 
 namespace rollcall::chaos {
@@ -33,8 +35,7 @@ public:
 
     /// Whether all that were connected once, and live, are connected.
     bool all_connected();
-    Seconds noticed_max();
-    Seconds back_max();
+    ConnectionWatch watched();
     std::size_t connections() const noexcept { return connections_; }
 
 private:
@@ -56,6 +57,7 @@ private:
     void close_ended();
     void close(std::list<Way>::iterator first);
     void note_who_left();
+    void note_silence_of(Way& way);
     void be_silent(bool on);
     void watch_users();
     void take(Way& way);
@@ -71,9 +73,10 @@ private:
     std::atomic<int> delay_ms_ = 0;
     std::atomic<std::size_t> connections_ = 0;
     std::mutex mutex_;
-    ConnectionWatch watch_;    // Under the mutex.
-    bool was_silent_ = false;  // Of the thread.
-    std::list<Way> ways_;      // Of the thread; both directions of a connection lie side by side.
+    ConnectionWatch watch_;                        // Under the mutex.
+    bool was_silent_ = false;                      // Of the thread.
+    std::map<pid_t, WaitingTimes> waited_before_;  // The silence; of the thread.
+    std::list<Way> ways_;  // Of the thread; both directions of a connection lie side by side.
     std::thread thread_;
 };
 

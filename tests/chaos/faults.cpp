@@ -269,11 +269,15 @@ bool Scenario::replace_reader() {
     // Its first answers would be waited for, and nobody looked at meanwhile.
     if (!paths_are_clean()) return false;
     note("a reader is replaced");
+    auto const before = to_readers_.connections();
     readers_[index].reset();
+    // All are of this process: who does not wait sees more of them than there will be.
+    if (!test::eventually([&] { return to_readers_.connections() < before - 1; })) return false;
     readers_[index] = open_reader();
     truth_.reader_opened(index);
     sample();
-    return std::ranges::all_of(readers_[index]->loaded, [](bool loaded) { return loaded; });
+    auto const& loaded = readers_[index]->loaded;
+    return std::ranges::all_of(loaded, [](bool one) { return one; });
 }
 
 }  // namespace rollcall::chaos

@@ -53,6 +53,21 @@ void Scenario::note(std::string const& what) {
     std::fprintf(stderr, "%7.2f  %s\n", Seconds{Clock::now() - started_}.count(), what.c_str());
 }
 
+void Scenario::note_figures(std::size_t reader) {
+    auto const& figures = truth_.figures();
+    auto const where = " at reader " + std::to_string(reader);
+    if (figures.hidden_max > noted_hidden_) {
+        note("hidden for " + std::to_string(figures.hidden_max.count()) + ": " +
+             figures.hidden_example + where);
+        noted_hidden_ = figures.hidden_max;
+    }
+    if (figures.lingering_max > noted_lingering_) {
+        note("lingering for " + std::to_string(figures.lingering_max.count()) + ": " +
+             figures.lingering_example + where);
+        noted_lingering_ = figures.lingering_max;
+    }
+}
+
 void Scenario::hire(OwnerKind kind) {
     auto const& proxy = kind == OwnerKind::recorded ? to_peers_ : to_owners_;
     int const number = next_number_++;
@@ -110,8 +125,12 @@ Outcome Scenario::run() {
     }
     pass(options_.fleet.lease + 4s);
     outcome_.figures = truth_.figures();
-    outcome_.noticed_max = std::max(to_owners_.noticed_max(), to_readers_.noticed_max());
-    outcome_.back_max = std::max(to_owners_.back_max(), to_readers_.back_max());
+    for (auto const& watched : {to_owners_.watched(), to_readers_.watched()}) {
+        outcome_.noticed_max = std::max(outcome_.noticed_max, watched.noticed_max());
+        outcome_.noticed += watched.noticed();
+        outcome_.held_up += watched.held_up();
+        outcome_.back_max = std::max(outcome_.back_max, watched.back_max());
+    }
     return outcome_;
 }
 
@@ -174,11 +193,27 @@ void Scenario::sample() {
                 shown.push_back({instance.instance_id, state && state->suspect});
             }
             truth_.sample(i, service.name(), shown, Clock::now());
+            note_figures(i);
         }
     }
 }
 
-bool Scenario::look_at_leases() try {
+void Scenario::look_at_leases() {
+    auto const now = Clock::now();
+    if (see_leases()) {
+        // Leases ran out meanwhile, and nobody could renew them.
+        if (standing_still_ && now - seen_at_ > options_.fleet.lease / 2) data_lost();
+        standing_still_ = false;
+        seen_at_ = Clock::now();
+        return;
+    }
+    if (broken_) return;
+    truth_.clean_from(Clock::now());
+    if (!std::exchange(standing_still_, true)) ++outcome_.standstills;
+    note("Redis stands still");
+}
+
+bool Scenario::see_leases() try {
     constexpr auto script =
         "local left = {} for i, key in ipairs(KEYS) do left[i] = redis.call('PTTL', key) end "
         "return left";

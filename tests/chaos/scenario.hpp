@@ -34,8 +34,11 @@ struct ScenarioOptions {
 struct Outcome {
     Figures figures = {};
     Seconds noticed_max{0};  ///< That a connection of ours stopped answering.
-    Seconds back_max{0};     ///< From when it could be made until all were.
+    std::size_t noticed = 0;
+    std::size_t held_up = 0;  ///< So many more, in processes that had to wait for a processor.
+    Seconds back_max{0};      ///< From when it could be made until all were.
     std::size_t conflicts = 0;
+    std::size_t standstills = 0;  ///< Of Redis by itself: as if it had been down.
     std::map<std::string, std::size_t> happened = {};  ///< And did something; also what never did.
 };
 
@@ -85,10 +88,12 @@ private:
     void listen();
     void hear(std::string const& line);
     void sample();
-    bool look_at_leases();  ///< Whether they could be seen.
+    void look_at_leases();
+    bool see_leases();  ///< Whether Redis answered.
     bool paths_are_clean();
     void pass(std::chrono::milliseconds time);
     void note(std::string const& what);
+    void note_figures(std::size_t reader);
     void happen(Kind const& kind);
     static int any(Random& random, int below);
     Member& any_member(Random& random);
@@ -139,7 +144,11 @@ private:
     Outcome outcome_;
     int next_number_ = 0;
     int looks_ = 0;
+    Seconds noted_hidden_{0.3};  // What is larger is worth a note.
+    Seconds noted_lingering_{0.5};
     bool broken_ = false;  // Redis is down, or a path.
+    bool standing_still_ = false;
+    Time seen_at_;  // Redis.
     Time started_;
 };
 

@@ -2,6 +2,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "chaos/held_up.hpp"
 
 namespace rollcall::chaos {
 namespace {
@@ -53,11 +56,18 @@ TEST_F(ConnectionWatchTest, WhoNeverComesBackIsLateAllTheSame) {
     EXPECT_DOUBLE_EQ(back(), 5.0) << "its process is gone";
 }
 
-TEST_F(ConnectionWatchTest, KnowsTheSlowestThatNoticed) {
-    watch.noticed(at(0s), at(300ms));
-    watch.noticed(at(0s), at(800ms));
-    watch.noticed(at(0s), at(400ms));
+TEST_F(ConnectionWatchTest, KnowsTheSlowestThatNoticedInItsTime) {
+    watch.noticed(at(0s), at(300ms), 0ns);
+    watch.noticed(at(0s), at(800ms), 50ms);
+    watch.noticed(at(0s), at(1'300ms), 51ms);
     EXPECT_DOUBLE_EQ(watch.noticed_max().count(), 0.8);
+    EXPECT_EQ(watch.noticed(), 2U);
+    EXPECT_EQ(watch.held_up(), 1U) << "it had to wait for a processor";
+}
+
+TEST(LongestWait, IsThatOfTheThreadThatWaitedMost) {
+    EXPECT_EQ(longest_wait({{1, 5ms}, {2, 7ms}}, {{1, 9ms}, {2, 8ms}, {3, 3ms}}), 4ms);
+    EXPECT_FALSE(waiting_times(::getpid()).empty());
 }
 
 }  // namespace
