@@ -53,19 +53,12 @@ void Scenario::note(std::string const& what) {
     std::fprintf(stderr, "%7.2f  %s\n", Seconds{Clock::now() - started_}.count(), what.c_str());
 }
 
-void Scenario::note_figures(std::size_t reader) {
-    auto const& figures = truth_.figures();
-    auto const where = " at reader " + std::to_string(reader);
-    if (figures.hidden_max > noted_hidden_) {
-        note("hidden for " + std::to_string(figures.hidden_max.count()) + ": " +
-             figures.hidden_example + where);
-        noted_hidden_ = figures.hidden_max;
-    }
-    if (figures.lingering_max > noted_lingering_) {
-        note("lingering for " + std::to_string(figures.lingering_max.count()) + ": " +
-             figures.lingering_example + where);
-        noted_lingering_ = figures.lingering_max;
-    }
+void Scenario::note_growth(Seconds& noted, Seconds figure, std::string const& what,
+                           std::size_t reader) {
+    if (figure < noted + Seconds{0.3}) return;
+    noted = figure;
+    note(what + " for " + std::to_string(figure.count()) + " s at reader " +
+         std::to_string(reader));
 }
 
 void Scenario::hire(OwnerKind kind) {
@@ -176,25 +169,33 @@ void Scenario::hear(std::string const& line) {
 void Scenario::sample() {
     for (std::size_t i = 0; i < readers_.size(); ++i) {
         if (!paths_are_clean()) truth_.clean_from(Clock::now());
-        auto& reader = *readers_[i];
-        for (std::size_t number = 0; number < reader.services.size(); ++number) {
-            auto const& service = reader.services[number];
-            std::error_code error;
-            auto const snapshot = service.instances(error);
-            if (error) {
-                if (reader.loaded[number]) truth_.reader_failed();
-                continue;
-            }
-            reader.loaded[number] = true;
-            std::vector<Shown> shown;
-            shown.reserve(snapshot.size());
-            for (auto const& instance : snapshot) {
-                auto const state = snapshot.state(instance.instance_id);
-                shown.push_back({instance.instance_id, state && state->suspect});
-            }
-            truth_.sample(i, service.name(), shown, Clock::now());
-            note_figures(i);
+        sample(i);
+        auto const& seen = truth_.figures();
+        note_growth(noted_hidden_, seen.hidden_max, seen.hidden_example + " hidden", i);
+        note_growth(noted_lingering_, seen.lingering_max, seen.lingering_example + " lingers", i);
+        note_growth(noted_unpromised_, seen.unpromised_max,
+                    seen.unpromised_example + " hidden, unpromised,", i);
+    }
+}
+
+void Scenario::sample(std::size_t index) {
+    auto& reader = *readers_[index];
+    for (std::size_t number = 0; number < reader.services.size(); ++number) {
+        auto const& service = reader.services[number];
+        std::error_code error;
+        auto const snapshot = service.instances(error);
+        if (error) {
+            if (reader.loaded[number]) truth_.reader_failed();
+            continue;
         }
+        reader.loaded[number] = true;
+        std::vector<Shown> shown;
+        shown.reserve(snapshot.size());
+        for (auto const& instance : snapshot) {
+            auto const state = snapshot.state(instance.instance_id);
+            shown.push_back({instance.instance_id, state && state->suspect});
+        }
+        truth_.sample(index, service.name(), shown, Clock::now());
     }
 }
 

@@ -88,12 +88,13 @@ private:
     void listen();
     void hear(std::string const& line);
     void sample();
+    void sample(std::size_t reader);
     void look_at_leases();
     bool see_leases();  ///< Whether Redis answered.
     bool paths_are_clean();
     void pass(std::chrono::milliseconds time);
     void note(std::string const& what);
-    void note_figures(std::size_t reader);
+    void note_growth(Seconds& noted, Seconds figure, std::string const& what, std::size_t reader);
     void happen(Kind const& kind);
     static int any(Random& random, int below);
     Member& any_member(Random& random);
@@ -144,8 +145,9 @@ private:
     Outcome outcome_;
     int next_number_ = 0;
     int looks_ = 0;
-    Seconds noted_hidden_{0.3};  // What is larger is worth a note.
-    Seconds noted_lingering_{0.5};
+    Seconds noted_hidden_{0};
+    Seconds noted_lingering_{0};
+    Seconds noted_unpromised_{0};
     bool broken_ = false;  // Redis is down, or a path.
     bool standing_still_ = false;
     Time seen_at_;  // Redis.

@@ -69,7 +69,9 @@ void Truth::judge_missing(std::string const& where, Life const& life, View& view
     if (lost && !view.had) return;  // Nobody could know of it until it is registered again.
     Seconds const hidden = now - std::max(*life.acknowledged, clean_from_);
     if (life.unpromised) {
-        figures_.unpromised_max = std::max(figures_.unpromised_max, hidden);
+        if (hidden <= figures_.unpromised_max) return;
+        figures_.unpromised_max = hidden;
+        figures_.unpromised_example = where;
         return;
     }
     if (hidden <= figures_.hidden_max) return;

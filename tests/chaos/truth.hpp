@@ -25,6 +25,7 @@ struct Figures {
     std::size_t samples = 0;
     std::string hidden_example = {};
     std::string lingering_example = {};
+    std::string unpromised_example = {};
 };
 
 /// An instance as a reader shows it.
@@ -57,7 +58,8 @@ public:
     void unpromised(std::string const& service, std::string const& id);
 
     // Of the surroundings.
-    void data_lost(Time at) { lost_at_ = at; }
+    /// What was acknowledged shortly after may have been stored before.
+    void data_lost(Time at) { lost_at_ = at + in_flight; }
     /// Neither readers nor owners can be expected to reach Redis before.
     void clean_from(Time at) { clean_from_ = std::max(clean_from_, at); }
 
@@ -94,6 +96,8 @@ private:
 
     void judge_missing(std::string const& where, Life const& life, View& view, Time now);
     void judge_present(std::string const& where, Life const& life, View& view, Time now);
+
+    static constexpr std::chrono::milliseconds in_flight{500};  ///< An acknowledgement, at most.
 
     std::chrono::milliseconds const lease_;
     std::map<std::string, Lives> services_;

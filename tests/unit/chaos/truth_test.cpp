@@ -47,6 +47,9 @@ TEST_F(TruthTest, AfterALossOnlyWhoWasKnownOrIsBackIsExpected) {
     EXPECT_DOUBLE_EQ(hidden(), 0.0);
     shows(2s, {});
     EXPECT_DOUBLE_EQ(hidden(), 2.0);
+    truth.acknowledged("web", "unknown", at(1'400ms));
+    shows(2'900ms, {{"known", true}});
+    EXPECT_DOUBLE_EQ(hidden(), 2.0) << "it may have been stored just before";
     truth.acknowledged("web", "unknown", at(3s));
     shows(7s, {{"known", true}});
     EXPECT_DOUBLE_EQ(hidden(), 4.0);
