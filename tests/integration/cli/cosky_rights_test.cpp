@@ -78,22 +78,9 @@ TEST_F(DocumentedCoskyRights, SufficeAProviderForAllButTheDoctor) {
 }
 
 TEST_F(DocumentedCoskyRights, SufficeAProviderForRunning) {
-    auto const port = std::to_string(free_port());
     become("provider");
-    Arguments arguments{"run", "--service", "web", "--host",          "10.0.0.1", "--port",
-                        port,  "--lease",   "3s",  "--start-timeout", "0"};
-    for (auto const& word : child({"port=" + port})) arguments.push_back(word);
-    auto program = start(arguments);
-    auto const key = ns + ":svc_itc:web@http#10.0.0.1#" + port;
-    auto const renewed = [&] {
-        redis().must({"PEXPIRE", key, "1500"});
-        return eventually([&] { return redis().must({"PTTL", key}).integer > 2'500; });
-    };
-    ASSERT_TRUE(eventually([&] { return redis().must({"EXISTS", key}).integer == 1; }));
-    for (int i = 0; i < 2; ++i) EXPECT_TRUE(renewed());
-    program.signal(SIGTERM);
-    program.wait();
-    expect_no_refusal(program.err());
+    auto const port = std::to_string(free_port());
+    expect_running(port, ns + ":svc_itc:web@http#10.0.0.1#" + port);
 }
 
 TEST_F(DocumentedCoskyRights, SufficeAnOperatorForTheDoctor) {

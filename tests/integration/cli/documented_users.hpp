@@ -1,5 +1,6 @@
 #pragma once
 
+#include <csignal>
 #include <functional>
 #include <gmock/gmock.h>
 #include <string>
@@ -48,6 +49,24 @@ protected:
         for (auto const* part : {"NOPERM", "ACL", "not known", "permission"}) {
             EXPECT_THAT(text, testing::Not(testing::HasSubstr(part)));
         }
+    }
+
+    /// `run` registers an instance on `port`, stored at `key`, renews it and takes it back.
+    void expect_running(std::string const& port, std::string const& key, Arguments further = {}) {
+        Arguments arguments{"run", "--service", "web", "--host",          "10.0.0.1", "--port",
+                            port,  "--lease",   "3s",  "--start-timeout", "0"};
+        arguments.insert(arguments.end(), further.begin(), further.end());
+        for (auto const& word : child({"port=" + port})) arguments.push_back(word);
+        auto program = start(arguments);
+        ASSERT_TRUE(eventually([&] { return redis().must({"EXISTS", key}).integer == 1; }));
+        for (int i = 0; i < 2; ++i) {
+            redis().must({"PEXPIRE", key, "1500"});
+            EXPECT_TRUE(eventually([&] { return redis().must({"PTTL", key}).integer > 2'500; }));
+        }
+        program.signal(SIGTERM);
+        program.wait();
+        EXPECT_EQ(redis().must({"EXISTS", key}).integer, 0);
+        expect_no_refusal(program.err());
     }
 
 private:

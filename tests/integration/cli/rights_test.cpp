@@ -77,23 +77,9 @@ TEST_F(DocumentedRightsTest, SufficeAProviderForAllButTheDoctor) {
 }
 
 TEST_F(DocumentedRightsTest, SufficeAProviderForRunning) {
-    auto const port = std::to_string(free_port());
     become("provider");
-    Arguments arguments{"run",    "--service", "web",     "--host", "10.0.0.1",
-                        "--port", port,        "--lease", "3s",     "--start-timeout",
-                        "0",      "--id",      "r"};
-    for (auto const& word : child({"port=" + port})) arguments.push_back(word);
-    auto program = start(arguments);
-    auto const key = std::string{"redis_streaming_registry:services:web:instance:r"};
-    auto const renewed = [&] {
-        redis().must({"PEXPIRE", key, "1500"});
-        return eventually([&] { return redis().must({"PTTL", key}).integer > 2'500; });
-    };
-    ASSERT_TRUE(eventually([&] { return redis().must({"EXISTS", key}).integer == 1; }));
-    for (int i = 0; i < 2; ++i) EXPECT_TRUE(renewed());
-    program.signal(SIGTERM);
-    program.wait();
-    expect_no_refusal(program.err());
+    expect_running(std::to_string(free_port()), "redis_streaming_registry:services:web:instance:r",
+                   {"--id", "r"});
 }
 
 TEST_F(DocumentedRightsTest, SufficeAnOperatorForTheDoctor) {
