@@ -45,9 +45,9 @@ struct AnnounceOptions {
 ///
 /// Changes (`update_metadata`, `set_enabled`, `set_healthy`, `set_weight`) are what is wanted from
 /// now on: they return at once, are written as soon as Redis can be reached, and survive its
-/// restart. Only what has changed is written: what an operator changed of the rest in Redis stays
-/// until the instance is registered anew, by its owner's restart or after a loss. Then the owner's
-/// description wins.
+/// restart (they are written once more then: the data may be an older copy). Only what has changed
+/// is written: what an operator changed of the rest in Redis stays until the instance is registered
+/// anew, by its owner's restart or after a loss. Then the owner's description wins.
 ///
 /// While an operator drains it, it is disabled, or deregistered where the layout stores no such
 /// thing (CoSky), and gets back what is wanted when that ends.

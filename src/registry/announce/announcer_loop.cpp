@@ -208,26 +208,31 @@ Task<AnnouncerMachine::Result> AnnouncerLoop::update(Key key) {
 }
 
 /// Each part on its own, as an operator would: what the others changed of the rest stays. What is
-/// written is not written again when the next part fails.
+/// written is not written again when the next part fails. If nothing is new, all that was ever
+/// changed is written: the data may be an older copy.
 Task<AnnouncerMachine::Result> AnnouncerLoop::update_parts(Key key) {
     auto const wanted = machine_.to_store(key);
     auto const* const entry = find(key);
     if (!wanted || !entry || !entry->written) co_return Machine::Result::withdrawn;
+    bool const nothing_new = *wanted == *entry->written && entry->unsure.none();
+    auto const again = nothing_new ? entry->changed : entry->unsure;
     for (std::size_t part = 0; part < instance_parts.size(); ++part) {
-        auto const result = co_await update_part(key, part, *wanted);
+        auto const result = co_await update_part(key, part, *wanted, again[part]);
         if (result != Machine::Result::done) co_return result;
     }
     co_return Machine::Result::done;
 }
 
 Task<AnnouncerMachine::Result> AnnouncerLoop::update_part(Key key, std::size_t part,
-                                                          ServiceInstance const& wanted) {
+                                                          ServiceInstance const& wanted,
+                                                          bool again) {
     auto const& that = instance_parts[part];
     auto* const entry = find(key);
     if (!entry || !entry->written || !that.is_stored(port_->capabilities()) ||
-        (that.is_same(*entry->written, wanted) && !entry->unsure[part])) {
+        (that.is_same(*entry->written, wanted) && !again)) {
         co_return Machine::Result::done;
     }
+    entry->changed.set(part);
     auto const id = entry->record->id;
     // It may be carried out without our hearing of it, also when something else is wanted by then.
     entry->unsure.set(part);

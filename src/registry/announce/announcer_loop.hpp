@@ -56,8 +56,9 @@ private:
         std::shared_ptr<Record> record = {};
         std::optional<ServiceInstance> written = {};  // What we last wrote.
         std::bitset<instance_part_count> unsure =
-            {};         // Parts of it that were written since, without an answer.
-        Key after = 0;  // The one of this id before it.
+            {};  // Parts of it that were written since, without an answer.
+        std::bitset<instance_part_count> changed = {};  // Parts that were ever written.
+        Key after = 0;                                  // The one of this id before it.
     };
 
     /// A heartbeat for all that are registered, with what is asked beside it.
@@ -83,7 +84,8 @@ private:
     Task<Machine::Result> register_instance(Key key);
     Task<Machine::Result> update(Key key);
     Task<Machine::Result> update_parts(Key key);
-    Task<Machine::Result> update_part(Key key, std::size_t part, ServiceInstance const& wanted);
+    Task<Machine::Result> update_part(Key key, std::size_t part, ServiceInstance const& wanted,
+                                      bool again);
     Task<Machine::Result> deregister(Key key);
     Task<Machine::Result> written(Key key, std::string_view what, Task<Result<Written>> call);
     Machine::Result failed(Key key, std::string_view what, Failure const& failure);

@@ -8,6 +8,9 @@ namespace {
 
 using std::chrono::milliseconds;
 
+// Scripts of CoSky take what is in the last half second of its lease for gone.
+constexpr milliseconds early_end{500};
+
 milliseconds grown(milliseconds pause, AnnouncerTimes const& times) {
     return std::clamp(2 * pause, times.first_retry, times.last_retry);
 }
@@ -90,22 +93,7 @@ void AnnouncerMachine::generation(std::optional<GenerationNumber> number, Time n
     if (number == generation_) return;
     bool const another = number && generation_;
     generation_ = number;
-    for (auto& [key, entry] : entries_) {
-        if (!beats(entry)) continue;
-        if (!entry.described_in) entry.described_in = number;
-        if (!may_be_older(entry)) continue;
-        entry.written = 0;
-        ready_.insert(key);
-    }
     if (another) connected(now);
-}
-
-/// Whether the data that is there now may have it with another description than we wrote last. By
-/// how much a copy is behind nobody knows; a lease is more than replicas are.
-bool AnnouncerMachine::may_be_older(Entry const& entry) const {
-    if (!generation_ || !entry.described_in || entry.described_in == generation_) return false;
-    bool const changed = entry.wanted > 1;
-    return changed || entry.acknowledged_at < entry.described_at + times_.lease;
 }
 
 bool AnnouncerMachine::beats(Entry const& entry) const {
@@ -217,13 +205,12 @@ void AnnouncerMachine::written(Entry& entry, Flight const& flight) {
     if (flight.call.kind == Call::Kind::register_instance) renewed(entry, flight);
     succeed(entry);
     entry.written = flight.revision;
-    entry.described_at = flight.made_at;
     entry.described_in = flight.generation ? flight.generation : generation_;
 }
 
 bool AnnouncerMachine::cannot_have_lapsed(Entry const& entry, Time now) const {
     return entry.generation && entry.generation == generation_ &&
-           now < entry.acknowledged_at + times_.lease;
+           now < entry.acknowledged_at + times_.lease - early_end;
 }
 
 void AnnouncerMachine::beat(Key key, Entry& entry, Beat beat, Flight const& flight, Time now,
@@ -231,8 +218,20 @@ void AnnouncerMachine::beat(Key key, Entry& entry, Beat beat, Flight const& flig
     // A registration of which the round could not know says more than the round.
     bool const outdated = entry.acknowledged_at > flight.made_at;
     if (outdated || !beats(entry) || beat == Beat::failed) return;
-    if (beat == Beat::alive) return renewed(entry, flight);
+    if (beat == Beat::alive) {
+        renewed(entry, flight);
+        return describe_again(key, entry);
+    }
     miss(key, entry, beat == Beat::gone && cannot_have_lapsed(entry, now), notices);
+}
+
+/// Other data may be an older copy, in which it is as it was before it was changed.
+void AnnouncerMachine::describe_again(Key key, Entry& entry) {
+    if (!entry.described_in) entry.described_in = entry.generation;
+    bool const changed = entry.wanted > 1;
+    if (!changed || !entry.generation || entry.described_in == entry.generation) return;
+    entry.written = entry.wanted - 1;
+    ready_.insert(key);
 }
 
 void AnnouncerMachine::miss(Key key, Entry& entry, bool removed, Notices& notices) {

@@ -42,8 +42,8 @@ public:
     using Key = std::uint64_t;  ///< Of an announcement; never used again.
 
     /// A call to make. `register_instance` and `update` are about the instance as it is to be
-    /// stored at that moment, `heartbeat` about all that are registered; it may be none, when only
-    /// the marks of operators are to be read.
+    /// stored at that moment (an update may be one that was made before), `heartbeat` about all
+    /// that are registered; it may be none, when only the marks of operators are to be read.
     struct Call {
         enum class Kind { heartbeat, register_instance, update, deregister } kind = {};
         std::uint64_t number = 0;
@@ -85,9 +85,8 @@ public:
 
     /// There is a connection, the first or another one.
     void connected(Time now);
-    /// What the data is now; none: it is not known. Another one than before calls for a round. It
-    /// may be an older copy: what was described late is registered anew, for it may be there as it
-    /// was before.
+    /// What the data is now; none: it is not known. Another one than before calls for a round, and
+    /// behind that for an update of all that was ever changed.
     void generation(std::optional<GenerationNumber> number, Time now);
 
     /// All calls to make now.
@@ -123,10 +122,9 @@ private:
         Time tried_at = {};  // When the last call was made that may have stored or renewed it.
         bool busy = false;   // A call about it alone is on its way.
         bool told_refused = false;
-        Time acknowledged_at = {};                   // When the last answered call was made.
-        std::optional<GenerationNumber> generation;  // From that call to its answer.
-        Time described_at = {};                      // When the last call was made that wrote it.
-        std::optional<GenerationNumber> described_in;
+        Time acknowledged_at = {};                     // When the last answered call was made.
+        std::optional<GenerationNumber> generation;    // From that call to its answer.
+        std::optional<GenerationNumber> described_in;  // At the last call that wrote it.
         Time retry_at = Time::min();
         std::chrono::milliseconds pause{0};
     };
@@ -149,7 +147,7 @@ private:
     void renewed(Entry& entry, Flight const& flight);
     void written(Entry& entry, Flight const& flight);
     std::optional<GenerationNumber> generation_during(Flight const& flight) const;
-    bool may_be_older(Entry const& entry) const;
+    void describe_again(Key key, Entry& entry);
     void miss(Key key, Entry& entry, bool removed, Notices& notices);
     void erase(Key key, Notices& notices);
     void deregistered(Key key, Entry& entry, Notices& notices);

@@ -8,6 +8,8 @@ namespace rollcall::test::fleet {
 namespace {
 
 constexpr milliseconds before_next_try{200};
+// By what the broken one is late.
+constexpr seconds late{5};
 // No clock stands still.
 constexpr microseconds a_moment{1};
 
@@ -118,7 +120,7 @@ void Announcing::plan() {
 void Announcing::on_up(Line& line) {
     if (&line == &pushes_) return track();
     world_.note(name() + " is connected");
-    machine_.connected(now());
+    if (!broken(Defect::no_reassertion)) machine_.connected(now());
     on_doubt();
     wake();
 }
@@ -143,7 +145,7 @@ void Announcing::on_doubt() {
 void Announcing::keep_epoch() {
     assert_epoch([this, seen = doubts_](bool found, std::optional<GenerationNumber> number) {
         if (found) {
-            machine_.generation(number, now());
+            tell_generation(number);
             wake();
         }
         if (seen != doubts_) return keep_epoch();
@@ -170,10 +172,16 @@ void Announcing::assert_epoch(std::function<void(bool, std::optional<GenerationN
         });
 }
 
+void Announcing::tell_generation(std::optional<GenerationNumber> number) {
+    if (broken(Defect::no_reassertion)) number.reset();
+    if (broken(Defect::any_generation)) number = 1;
+    machine_.generation(number, now());
+}
+
 void Announcing::find_generation(Done then) {
     assert_epoch(
         [this, then = std::move(then)](bool found, std::optional<GenerationNumber> number) {
-            machine_.generation(found ? number : std::nullopt, now());
+            tell_generation(found ? number : std::nullopt);
             if (!found) on_doubt();
             then();
         });
@@ -243,11 +251,28 @@ void Announcing::register_instance(Call const& call) {
             }
             world_.truth.stored(of, false);
         },
-        [this, call, of](bool answered) {
+        [this, call, of, instance = *instance](bool answered) {
             if (!alive()) return;
+            if (!answered && broken(Defect::late_answer)) {
+                world_.timeline.after(late, [this, of, instance] {
+                    if (alive()) register_again(of, instance);
+                });
+            }
             bool const wanted = machine_.to_store(call.keys.front()).has_value();
             if (answered && wanted) world_.truth.acknowledged(of);
             answer(call, answered ? Machine::Result::done : Machine::Result::transient);
+        });
+}
+
+/// Whatever became of it.
+void Announcing::register_again(std::size_t of, ServiceInstance const& instance) {
+    commands_.ask(
+        [this, of, instance] {
+            world_.redis.act([&](Contents& contents) { contents.register_instance(instance); });
+            world_.truth.stored(of, false);
+        },
+        [this, of, instance](bool answered) {
+            if (!answered && alive()) register_again(of, instance);
         });
 }
 
@@ -404,6 +429,9 @@ void Announcing::tell(Key key, AnnouncementEvent event) {
             note("released");
             if (current) truth.released(of);
             if (current) latest_.erase(of);
+            if (broken(Defect::registers_released)) {
+                register_again(of, described(world_.members[of], entry->version));
+            }
             entries_.erase(key);
             break;
         default:

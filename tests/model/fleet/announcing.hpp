@@ -58,6 +58,9 @@ private:
     void read_marks(Keys keys, Done then);
     void carry_out(Call const& call);
     void register_instance(Call const& call);
+    void register_again(std::size_t member, ServiceInstance const& instance);
+    void tell_generation(std::optional<GenerationNumber> number);
+    bool broken(Defect defect) const { return world_.scene.defect == defect; }
     void update(Call const& call);
     void deregister(Call const& call);
     void answer(Call const& call, Machine::Result result);

@@ -55,7 +55,7 @@ private:
 
 inline Report run(Scene const& scene, bool traced = false) { return Fleet{scene, traced}.run(); }
 
-/// The same scene with as few of its steps as still end badly, and what they lead to.
+/// The same scene with as few of its steps as still end in the same way, and what they lead to.
 struct Shrunk {
     Scene scene;
     Report report;

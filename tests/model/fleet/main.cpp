@@ -1,6 +1,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
+#include <gtest/gtest.h>
 #include <iostream>
 #include <mutex>
 #include <optional>
@@ -11,8 +12,8 @@
 
 #include "model/fleet/fleet.hpp"
 
-/// `fleet_simulation SEEDS [FIRST]`: fleets of both layouts on virtual time, an hour for each seed
-/// and layout.
+/// `fleet_simulation SEEDS [FIRST]` runs fleets of both layouts on virtual time, an hour for each
+/// seed and layout.
 namespace rollcall::test::fleet {
 namespace {
 
@@ -93,14 +94,16 @@ int simulate(std::uint64_t seeds, std::uint64_t first) {
 }  // namespace
 }  // namespace rollcall::test::fleet
 
+/// Without SEEDS it runs its tests.
 int main(int count, char** arguments) {
-    auto const number = [&](int i, std::uint64_t otherwise) {
-        return count > i ? std::strtoull(arguments[i], nullptr, 10) : otherwise;
-    };
-    auto const seeds = number(1, 0);
-    if (seeds == 0) {
+    testing::InitGoogleTest(&count, arguments);
+    if (count < 2) return RUN_ALL_TESTS();
+    auto const number = [&](int i) { return std::strtoull(arguments[i], nullptr, 10); };
+    auto const seeds = number(1);
+    auto const first = count > 2 ? number(2) : 1;
+    if (seeds == 0 || first == 0) {
         std::cerr << "usage: fleet_simulation SEEDS [FIRST]\n";
         return 2;
     }
-    return rollcall::test::fleet::simulate(seeds, number(2, 1));
+    return rollcall::test::fleet::simulate(seeds, first);
 }

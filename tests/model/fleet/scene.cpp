@@ -94,13 +94,21 @@ Scene make_scene(std::uint64_t seed, Layout layout) {
     }
     scene.lasts = lifetime;
     milliseconds at = beginning;
+    bool close = false;
     while (at < lifetime - peace) {
         auto step = draw_step(scene, draw);
         step.at = at;
+        // What comes soon after something else is often about the same instance.
+        bool const of_owner = close && scene.steps.back().who < scene.owners.size();
+        if (of_owner && draw.chance(50)) {
+            step.who = scene.steps.back().who;
+            step.what = scene.steps.back().what;
+        }
         scene.steps.push_back(step);
         // Faults come alone, or close to each other.
-        at += draw.chance(60) ? draw.time(milliseconds{1}, milliseconds{3'000})
-                              : draw.time(seconds{3}, seconds{180});
+        close = draw.chance(60);
+        at += close ? draw.time(milliseconds{1}, milliseconds{3'000})
+                    : draw.time(seconds{3}, seconds{180});
     }
     return scene;
 }

@@ -51,10 +51,20 @@ using Steps = std::vector<Step>;
 /// What kind of program an owner is.
 enum class Kind : std::uint8_t { announcer, java_module, cosky_jvm };
 
+/// Deliberately broken owners, to show that they are found.
+enum class Defect : std::uint8_t {
+    none,
+    registers_released,  ///< As a late update of a status did in other registries.
+    late_answer,         ///< A registration that was not answered is sent until it is.
+    no_reassertion,      ///< Another connection or generation calls for nothing.
+    any_generation,      ///< Takes whatever is gone for removed by somebody.
+};
+
 /// A fleet and what happens to it. Nothing else decides what a run does.
 struct Scene {
     std::uint64_t seed = 1;
     Layout layout = Layout::streaming;
+    Defect defect = Defect::none;
     std::size_t services = 3;
     std::vector<Kind> owners = {};
     std::vector<milliseconds> skews = {};  ///< Of the clocks of the owners' machines.

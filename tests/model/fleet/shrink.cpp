@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "model/fleet/fleet.hpp"
@@ -13,6 +14,13 @@ Steps without(Steps const& steps, std::size_t first, std::size_t count) {
     return rest;
 }
 
+/// What is wrong, whoever it is about and however long it lasted.
+std::string kind_of(std::string const& wrong) {
+    auto text = wrong.substr(wrong.find(": ") + 1);
+    std::erase_if(text, [](char c) { return (c >= '0' && c <= '9') || c == '.'; });
+    return text;
+}
+
 }  // namespace
 
 Shrunk shrink(Scene scene, std::size_t most_runs) {
@@ -20,10 +28,11 @@ Shrunk shrink(Scene scene, std::size_t most_runs) {
     if (best.report.wrong.empty()) return best;
     std::erase_if(scene.steps, [&](Step const& step) { return step.at > best.report.lasted; });
     best.scene = scene;
+    auto const kind = kind_of(best.report.wrong);
     auto const still_fails = [&](Scene const& tried) {
         ++best.runs;
         auto report = run(tried);
-        if (report.wrong.empty()) return false;
+        if (report.wrong.empty() || kind_of(report.wrong) != kind) return false;
         best.scene = tried;
         best.report = std::move(report);
         return true;

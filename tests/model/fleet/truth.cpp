@@ -61,6 +61,13 @@ Truth::Truth(Scene const& scene, std::vector<Member> const& members, Timeline co
 
 std::string Truth::name(std::size_t member) const { return members_[member].instance.instance_id; }
 
+void Truth::forget_release(std::size_t member) {
+    lives_[member].released.reset();
+    for (std::size_t reader = 0; reader < scene_.readers; ++reader) {
+        view(reader, member).missed_since_release = false;
+    }
+}
+
 void Truth::wanted(std::size_t member, int version, bool stay_out) {
     auto& life = lives_[member];
     if (life.wanted == 0) {
@@ -68,10 +75,9 @@ void Truth::wanted(std::size_t member, int version, bool stay_out) {
         life.serves = before.serves;
         life.lease_end = before.lease_end;
         life.removed = before.removed;
-        for (std::size_t reader = 0; reader < scene_.readers; ++reader) {
-            view(reader, member).missed_since_release = false;
-        }
+        forget_release(member);
     }
+    life.changed = life.wanted != 0;
     life.wanted = version;
     life.stay_out = stay_out;
     refresh(member);
@@ -139,9 +145,11 @@ void Truth::drained(std::size_t member, bool on) {
 void Truth::stored(std::size_t member, bool by_jvm) {
     auto& life = lives_[member];
     if (life.removed) life.acknowledged.reset();
+    life.stored = true;
+    life.copied = false;
     life.removed = life.evicted = life.disturbed = life.brought_back = false;
     if (by_jvm) {
-        life.released.reset();  // Its own doing.
+        forget_release(member);  // Its own doing.
     } else if (life.released) {
         fail(name(member) + ": registered again after its release");
     } else if (life.out) {
@@ -212,6 +220,7 @@ void Truth::went_back() {
     data_lost();
     for (auto& life : lives_) {
         if (life.serves && (life.released || life.leaving)) life.brought_back = true;
+        life.copied = !life.changed;
     }
 }
 
@@ -236,7 +245,10 @@ void Truth::check_missing(std::size_t reader, std::size_t member) {
     auto const from = std::max({*life.acknowledged, clean_from_[scene_.owners.size() + reader],
                                 clean_from_[members_[member].owner]});
     auto const hidden = since(from, timeline_.now());
-    figures_.hidden = std::max(figures_.hidden, hidden);
+    if (hidden <= figures_.hidden) return;
+    refresh(member);  // Its lease may have ended, unseen by its owner.
+    if (!healthy(life)) return;
+    figures_.hidden = hidden;
     if (hidden > most_hidden) {
         fail(name(member) + ": hidden from reader " + std::to_string(reader) + " for " +
              in_seconds(hidden));
@@ -246,7 +258,10 @@ void Truth::check_missing(std::size_t reader, std::size_t member) {
 void Truth::check_present(std::size_t reader, std::size_t member) {
     auto const& life = lives_[member];
     auto& seen = view(reader, member);
-    if (life.released && !life.brought_back && std::exchange(seen.missed_since_release, false)) {
+    bool const back = life.released && std::exchange(seen.missed_since_release, false);
+    // A program of the JVM may have brought it back itself, by a renewal on its way.
+    bool const excused = life.brought_back || (!ours(member) && life.serves);
+    if (back && !excused) {
         fail(name(member) + ": resurrected for reader " + std::to_string(reader));
     }
     auto const ended = life.released ? life.released : life.ended;
@@ -263,7 +278,7 @@ void Truth::check_present(std::size_t reader, std::size_t member) {
 
 void Truth::check_registered(std::size_t member) {
     auto const& life = lives_[member];
-    if (life.released && life.serves && !life.brought_back) {
+    if (life.released && life.stored && life.serves && !life.brought_back) {
         fail(name(member) + ": in Redis after its release");
     }
     if (!life.absent_since || !ours(member)) return;
@@ -304,7 +319,7 @@ void Truth::check_complete() {
                 fail(name(i) + (there ? ": not known" : ": still known") + who + " in the end");
             } else if (there && seen.suspect) {
                 fail(name(i) + ": suspect for ever" + who);
-            } else if (there && ours(i) && seen.version != life.wanted) {
+            } else if (there && ours(i) && !life.copied && seen.version != life.wanted) {
                 fail(name(i) + ": known as it was before" + who);
             }
         }

@@ -85,6 +85,9 @@ private:
         int wanted = 0;  // Version; 0: it is not to be there.
         bool stay_out = false;
         bool out = false;
+        bool stored = false;   // By this owner; else what is there is of the one before.
+        bool changed = false;  // Since it was announced.
+        bool copied = false;   // From an older copy, which may describe the owner before.
         bool leaving = false;
         bool drained = false;  // And thus not stored, in layouts that store no such mark.
         bool removed = false;  // By others, since it was last stored.
@@ -117,6 +120,7 @@ private:
     View& view(std::size_t reader, std::size_t member) {
         return views_[reader * members_.size() + member];
     }
+    void forget_release(std::size_t member);
     void gives_up(std::size_t member);  // It is to stay out.
     void check_missing(std::size_t reader, std::size_t member);
     void check_present(std::size_t reader, std::size_t member);

@@ -143,7 +143,6 @@ TEST_F(AnnouncerMachineTest, AConnectionCallsForEverythingAtOnce) {
 TEST_F(AnnouncerMachineTest, AnotherGenerationCallsForARound) {
     machine.generation(1, now);
     announced();
-    renew_for(times.lease + 10s);
     machine.generation(1, now);
     EXPECT_GT(machine.wake_at() - now, times.reassert_within);
     machine.generation(2, now);
@@ -260,6 +259,14 @@ TEST_F(AnnouncerMachineTest, AnUpdateThatFindsNothingIsSomebodysWorkToo) {
     EXPECT_THAT(calls(), IsEmpty()) << "it stays out";
 }
 
+TEST_F(AnnouncerMachineTest, InItsLastHalfSecondALeaseMayHaveEnded) {
+    machine.generation(1, now);
+    announced();
+    now += times.lease - 400ms;
+    ASSERT_THAT(calls(), ElementsAre("beat 1"));
+    EXPECT_THAT(answer({Beat::gone}), ElementsAre("1 lost"));
+}
+
 TEST_F(AnnouncerMachineTest, AnUpdateDoesNotProlongTheLease) {
     machine.generation(1, now);
     auto const key = announced();
@@ -282,38 +289,32 @@ TEST_F(AnnouncerMachineTest, ARoundDuringWhichTheDataChangedProvesNothing) {
     EXPECT_THAT(answer({Beat::gone}), ElementsAre("1 lost"));
 }
 
-class OlderCopyTest : public AnnouncerMachineTest {};
-
-TEST_F(OlderCopyTest, WhatWasChangedIsRegisteredAnew) {
+TEST_F(AnnouncerMachineTest, OtherDataMayHaveWhatItWasBeforeAChange) {
     machine.generation(1, now);
     auto const key = announced();
     machine.change(key, instance(2));
     calls();
     answer(Kind::update, Machine::Result::done);
-    renew_for(10min);
-    machine.generation(2, now);
-    EXPECT_THAT(calls(), testing::Contains("register 1"));
-    answer(Kind::register_instance, Machine::Result::done);
-    machine.generation(3, now);
-    EXPECT_THAT(calls(), testing::Contains("register 1")) << "that copy may be as old";
+    for (GenerationNumber const number : {2, 3}) {
+        renew_for(1min);
+        machine.generation(number, now);
+        round();
+        answer({Beat::alive});
+        EXPECT_THAT(calls(), ElementsAre("update 1"));
+        answer(Kind::update, Machine::Result::done);
+    }
+    round();
+    answer({Beat::alive});
+    EXPECT_THAT(calls(), IsEmpty()) << "once for each";
 }
 
-TEST_F(OlderCopyTest, WhatWasJustRegisteredIsRegisteredAnew) {
-    announced();
-    machine.generation(1, now);
-    renew_for(30s);
-    machine.generation(std::nullopt, now);
-    machine.generation(2, now);
-    EXPECT_THAT(calls(), testing::Contains("register 1"));
-}
-
-TEST_F(OlderCopyTest, WhatHasLongBeenAsItIsIsOnlyRenewed) {
+TEST_F(AnnouncerMachineTest, WhatWasNeverChangedIsOnlyRenewedInOtherData) {
     machine.generation(1, now);
     announced();
-    renew_for(10min);
     machine.generation(2, now);
-    now += times.reassert_within;
-    EXPECT_THAT(calls(), ElementsAre("beat 1"));
+    round();
+    answer({Beat::alive});
+    EXPECT_THAT(calls(), IsEmpty());
 }
 
 TEST_F(AnnouncerMachineTest, TheNextOfAnIdWaitsUntilTheLastIsGone) {
