@@ -1,5 +1,6 @@
 // What clients that come and go leave behind: nothing, and not much time.
 
+#include <algorithm>
 #include <csignal>
 #include <cstddef>
 #include <future>
@@ -22,6 +23,7 @@ constexpr bool sanitized = true;
 constexpr int clients = 1'000;
 constexpr bool sanitized = false;
 #endif
+constexpr int parts = 10;
 constexpr int first_ones = clients / 5;  // Until memory is laid out as it stays.
 
 class ComingAndGoing : public LiveTest {
@@ -43,18 +45,24 @@ protected:
         for (int i = 0; i < first_ones; ++i) life(i);
         Holdings const before;
         auto const resident = resident_bytes();
-        auto const took = time_of([&] {
-            for (int i = 0; i < clients; ++i) life(i);
-        });
+        std::vector<double> each;  // On average, in a part of them, in milliseconds.
+        for (int part = 0; part < parts; ++part) {
+            auto const took = time_of([&] {
+                for (int i = 0; i < clients / parts; ++i) life(part * (clients / parts) + i);
+            });
+            each.push_back(static_cast<double>(took.count()) * parts / clients);
+        }
+        // Half of the parts: others may need the machine for a while.
+        std::ranges::sort(each);
+        auto const usual = each[parts / 2];
         auto const more = static_cast<double>(resident_bytes()) - static_cast<double>(resident);
-        std::cout << what << ": " << static_cast<double>(took.count()) / clients
-                  << " ms each, resident memory " << more / 1024 << " KiB more after " << clients
-                  << '\n';
+        std::cout << what << ": " << usual << " ms each, resident memory " << more / 1024
+                  << " KiB more after " << clients << '\n';
         EXPECT_TRUE(nothing_is_left(before))
             << Holdings{}.threads - before.threads << " threads, "
             << Holdings{}.descriptors - before.descriptors << " descriptors";
         if (sanitized) return;
-        EXPECT_LE(took.count(), 20 * clients);
+        EXPECT_LE(usual, 20);
         EXPECT_LE(more, 1024 * clients) << "less than a KiB for each";
     }
 };
