@@ -7,6 +7,7 @@ namespace {
 
 // As a connection counts it.
 constexpr std::chrono::milliseconds long_wait{50};
+constexpr std::chrono::milliseconds second_patience{500};
 
 }  // namespace
 
@@ -28,12 +29,13 @@ void ConnectionWatch::closed(pid_t user, Time at) {
 void ConnectionWatch::ended(pid_t user) { users_.erase(user); }
 
 void ConnectionWatch::noticed(Time silent_from, Time at, std::chrono::nanoseconds waited) {
+    Seconds time = at - silent_from;
+    ++noticed_;
     if (waited > long_wait) {
         ++held_up_;
-        return;
+        time -= second_patience + waited;
     }
-    ++noticed_;
-    noticed_max_ = std::max(noticed_max_, Seconds{at - silent_from});
+    noticed_max_ = std::max(noticed_max_, time);
 }
 
 void ConnectionWatch::look(Time at) {

@@ -21,8 +21,8 @@ public:
     /// Nobody could connect at that time, or be answered.
     void way_was_broken(Time at) { way_from_ = at; }
     /// A connection stopped answering at `silent_from`; its user closed it at `at`, or had not yet.
-    /// Users that waited for a processor for long meanwhile are only counted: they take that for a
-    /// reason to wait once more.
+    /// Of users that waited for a processor for long meanwhile that does not count, nor that they
+    /// then wait for an answer once more.
     void noticed(Time silent_from, Time at, std::chrono::nanoseconds waited);
 
     /// Takes the time of those that are still missing into the figures.

@@ -35,7 +35,7 @@ struct Outcome {
     Figures figures = {};
     Seconds noticed_max{0};  ///< That a connection of ours stopped answering.
     std::size_t noticed = 0;
-    std::size_t held_up = 0;  ///< So many more, in processes that had to wait for a processor.
+    std::size_t held_up = 0;  ///< So many of them by processes that had to wait for a processor.
     Seconds back_max{0};      ///< From when it could be made until all were.
     std::size_t conflicts = 0;
     std::size_t standstills = 0;  ///< Of Redis by itself: as if it had been down.

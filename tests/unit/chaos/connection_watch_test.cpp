@@ -61,8 +61,10 @@ TEST_F(ConnectionWatchTest, KnowsTheSlowestThatNoticedInItsTime) {
     watch.noticed(at(0s), at(800ms), 50ms);
     watch.noticed(at(0s), at(1'300ms), 51ms);
     EXPECT_DOUBLE_EQ(watch.noticed_max().count(), 0.8);
-    EXPECT_EQ(watch.noticed(), 2U);
+    EXPECT_EQ(watch.noticed(), 3U);
     EXPECT_EQ(watch.held_up(), 1U) << "it had to wait for a processor";
+    watch.noticed(at(0s), at(2s), 100ms);
+    EXPECT_DOUBLE_EQ(watch.noticed_max().count(), 1.4) << "that excuses no more than it took";
 }
 
 TEST(LongestWait, IsThatOfTheThreadThatWaitedMost) {
