@@ -103,7 +103,8 @@ std::map<std::string, Snapshot> ServiceSubscriptions::snapshots() const {
     std::lock_guard const lock{mutex_};
     for (auto const& [key, subscription] : entries_) {
         if (all.contains(key.first)) continue;
-        if (auto const now = directory_->instances(key.first)) all.emplace(key.first, *now);
+        auto const watched = directory_->find(key.first);
+        if (watched && watched->loaded()) all.emplace(key.first, watched->cell()->snapshot());
     }
     return all;
 }

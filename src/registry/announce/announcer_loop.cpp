@@ -170,7 +170,7 @@ Task<void> AnnouncerLoop::prepare(std::vector<Call> registrations) {
 Task<void> AnnouncerLoop::carry_out(Call call) {
     auto result = Machine::Result::refused;
     try {
-        result = co_await make(call.kind, call.keys.front());
+        result = co_await make(call);
     } catch (std::exception const& error) {
         failed(call.keys.front(), "announce", Failure{errc::unexpected_reply, error.what()});
     }
@@ -179,9 +179,10 @@ Task<void> AnnouncerLoop::carry_out(Call call) {
     begin_waiting();
 }
 
-Task<AnnouncerMachine::Result> AnnouncerLoop::make(Call::Kind kind, Key key) {
-    if (kind == Call::Kind::deregister) return deregister(key);
-    if (kind == Call::Kind::update) return update(key);
+Task<AnnouncerMachine::Result> AnnouncerLoop::make(Call const& call) {
+    auto const key = call.keys.front();
+    if (call.kind == Call::Kind::deregister) return deregister(key);
+    if (call.kind == Call::Kind::update) return update(key, call.again);
     return register_instance(key);
 }
 
@@ -201,23 +202,21 @@ Task<AnnouncerMachine::Result> AnnouncerLoop::register_instance(Key key) {
     co_return Machine::Result::done;
 }
 
-Task<AnnouncerMachine::Result> AnnouncerLoop::update(Key key) {
-    auto const result = co_await update_parts(key);
+Task<AnnouncerMachine::Result> AnnouncerLoop::update(Key key, bool again) {
+    auto const result = co_await update_parts(key, again);
     if (result == Machine::Result::gone) co_await find_generation();
     co_return result;
 }
 
 /// Each part on its own, as an operator would: what the others changed of the rest stays. What is
-/// written is not written again when the next part fails. If nothing is new, all that was ever
-/// changed is written: the data may be an older copy.
-Task<AnnouncerMachine::Result> AnnouncerLoop::update_parts(Key key) {
+/// written is not written again when the next part fails.
+Task<AnnouncerMachine::Result> AnnouncerLoop::update_parts(Key key, bool again) {
     auto const wanted = machine_.to_store(key);
     auto const* const entry = find(key);
     if (!wanted || !entry || !entry->written) co_return Machine::Result::withdrawn;
-    bool const nothing_new = *wanted == *entry->written && entry->unsure.none();
-    auto const again = nothing_new ? entry->changed : entry->unsure;
+    auto const perhaps_other = again ? entry->changed : entry->unsure;
     for (std::size_t part = 0; part < instance_parts.size(); ++part) {
-        auto const result = co_await update_part(key, part, *wanted, again[part]);
+        auto const result = co_await update_part(key, part, *wanted, perhaps_other[part]);
         if (result != Machine::Result::done) co_return result;
     }
     co_return Machine::Result::done;
@@ -225,11 +224,11 @@ Task<AnnouncerMachine::Result> AnnouncerLoop::update_parts(Key key) {
 
 Task<AnnouncerMachine::Result> AnnouncerLoop::update_part(Key key, std::size_t part,
                                                           ServiceInstance const& wanted,
-                                                          bool again) {
+                                                          bool perhaps_other) {
     auto const& that = instance_parts[part];
     auto* const entry = find(key);
     if (!entry || !entry->written || !that.is_stored(port_->capabilities()) ||
-        (that.is_same(*entry->written, wanted) && !again)) {
+        (that.is_same(*entry->written, wanted) && !perhaps_other)) {
         co_return Machine::Result::done;
     }
     entry->changed.set(part);

@@ -80,12 +80,12 @@ private:
     void begin_waiting();
     Task<void> prepare(std::vector<Call> registrations);
     Task<void> carry_out(Call call);
-    Task<Machine::Result> make(Call::Kind kind, Key key);
+    Task<Machine::Result> make(Call const& call);
     Task<Machine::Result> register_instance(Key key);
-    Task<Machine::Result> update(Key key);
-    Task<Machine::Result> update_parts(Key key);
+    Task<Machine::Result> update(Key key, bool again);
+    Task<Machine::Result> update_parts(Key key, bool again);
     Task<Machine::Result> update_part(Key key, std::size_t part, ServiceInstance const& wanted,
-                                      bool again);
+                                      bool perhaps_other);
     Task<Machine::Result> deregister(Key key);
     Task<Machine::Result> written(Key key, std::string_view what, Task<Result<Written>> call);
     Machine::Result failed(Key key, std::string_view what, Failure const& failure);

@@ -107,7 +107,7 @@ std::optional<AnnouncerMachine::Call::Kind> AnnouncerMachine::wants(Entry const&
         return entry.tried ? std::optional{Call::Kind::deregister} : std::nullopt;
     }
     if (entry.written == 0) return Call::Kind::register_instance;
-    if (entry.written != entry.wanted) return Call::Kind::update;
+    if (entry.written != entry.wanted || entry.perhaps_older) return Call::Kind::update;
     return std::nullopt;
 }
 
@@ -121,6 +121,7 @@ AnnouncerMachine::Call AnnouncerMachine::begin(Call::Kind kind, std::vector<Key>
     for (auto const key : flight.call.keys) {
         auto& entry = entries_.at(key);
         flight.revision = entry.wanted;
+        flight.call.again = kind == Call::Kind::update && entry.perhaps_older;
         flight.tried_before = entry.tried;
         if (kind == Call::Kind::deregister) continue;
         entry.tried = true;
@@ -205,6 +206,9 @@ void AnnouncerMachine::written(Entry& entry, Flight const& flight) {
     if (flight.call.kind == Call::Kind::register_instance) renewed(entry, flight);
     succeed(entry);
     entry.written = flight.revision;
+    if (flight.call.again || flight.call.kind == Call::Kind::register_instance) {
+        entry.perhaps_older = false;
+    }
     entry.described_in = flight.generation ? flight.generation : generation_;
 }
 
@@ -230,7 +234,7 @@ void AnnouncerMachine::describe_again(Key key, Entry& entry) {
     if (!entry.described_in) entry.described_in = entry.generation;
     bool const changed = entry.wanted > 1;
     if (!changed || !entry.generation || entry.described_in == entry.generation) return;
-    entry.written = entry.wanted - 1;
+    entry.perhaps_older = true;
     ready_.insert(key);
 }
 

@@ -42,12 +42,14 @@ public:
     using Key = std::uint64_t;  ///< Of an announcement; never used again.
 
     /// A call to make. `register_instance` and `update` are about the instance as it is to be
-    /// stored at that moment (an update may be one that was made before), `heartbeat` about all
-    /// that are registered; it may be none, when only the marks of operators are to be read.
+    /// stored at that moment, `heartbeat` about all that are registered; it may be none, when only
+    /// the marks of operators are to be read.
     struct Call {
         enum class Kind { heartbeat, register_instance, update, deregister } kind = {};
         std::uint64_t number = 0;
         std::vector<Key> keys = {};
+        /// Of an update: all that was ever changed is written, as the data may be an older copy.
+        bool again = false;
     };
 
     enum class Beat {
@@ -125,6 +127,7 @@ private:
         Time acknowledged_at = {};                     // When the last answered call was made.
         std::optional<GenerationNumber> generation;    // From that call to its answer.
         std::optional<GenerationNumber> described_in;  // At the last call that wrote it.
+        bool perhaps_older = false;                    // It may be stored as it was before.
         Time retry_at = Time::min();
         std::chrono::milliseconds pause{0};
     };
