@@ -1,5 +1,6 @@
 // Outages that users of other registries reported, to processes as they are run.
 
+#include <boost/json/parse.hpp>
 #include <csignal>
 #include <filesystem>
 #include <fstream>

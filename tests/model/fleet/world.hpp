@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "model/fleet/line.hpp"
@@ -15,8 +16,8 @@ namespace rollcall::test::fleet {
 
 /// What all that is simulated shares.
 struct World {
-    explicit World(Scene const& what, bool traced)
-        : scene(what),
+    World(Scene what, bool traced)
+        : scene(std::move(what)),
           members(members_of(scene)),
           redis(timeline, scene.layout),
           truth(scene, members, timeline, redis),
