@@ -137,7 +137,10 @@ Lap Stage::measure(std::function<void()> const& work) {
     lap.client_cpu = own_cpu() - own_before;
     auto const after = redis_state();
     lap.redis_cpu = after.cpu - before.cpu;
-    if (after.refused > before.refused) throw std::runtime_error{"Redis refused commands"};
+    if (after.refused > before.refused) {
+        auto const what = redis_.must({"INFO", "errorstats"}).text;
+        throw std::runtime_error{"Redis refused commands: " + what};
+    }
     return lap;
 }
 
