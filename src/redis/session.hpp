@@ -26,7 +26,7 @@ struct SessionOptions {
     /// life, and given up when none comes within `patience`. A refused PING is one, and so is a
     /// part of a reply. The defaults notice a dead connection within a second; a Redis that does
     /// not answer anybody for so long counts as dead.
-    std::chrono::milliseconds ping_interval{200};
+    std::chrono::milliseconds ping_interval{150};
     std::chrono::milliseconds patience{500};
     /// For connecting and logging in together.
     std::chrono::milliseconds connect_limit{5'000};
