@@ -20,7 +20,7 @@ prepare() {
     # As from any other folder: what a compiler cache has is found.
     export CCACHE_BASEDIR=$copy
     cmake -S "$copy" -B "$out" -G Ninja -DCMAKE_BUILD_TYPE="$1" -DROLLCALL_PROGRAM=OFF \
-        > "$build/configure.log"
+        -DROLLCALL_WERROR=OFF > "$build/configure.log"
 }
 
 # build_target TARGET: ends the script when the copy cannot be built.
