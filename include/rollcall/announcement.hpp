@@ -28,6 +28,7 @@ enum class AnnouncementEvent {
     drained,           ///< An operator wants it to get no traffic for a while.
     restored,          ///< That while is over.
     released,          ///< Deregistered, as asked.
+    persistent,        ///< Only of a `Renewal`: it is there, and has no lease to be renewed.
 };
 
 struct AnnounceOptions {

@@ -14,6 +14,7 @@
 #include "rollcall/announcement.hpp"
 #include "rollcall/client.hpp"
 #include "rollcall/layout.hpp"
+#include "rollcall/renewal.hpp"
 #include "rollcall/service.hpp"
 
 #pragma GCC visibility push(default)
@@ -50,8 +51,8 @@ struct DiskSnapshotOptions {
 };
 
 struct RegistryOptions {
-    /// Between two heartbeats of what is announced; less up to a tenth. Zero: ten seconds, or a
-    /// third of the lease if that is less.
+    /// Between two heartbeats of what is announced or renewed; less up to a tenth. Zero: ten
+    /// seconds, or a third of the lease if that is less.
     std::chrono::milliseconds heartbeat{0};
     /// How long a service that nobody holds a handle of is still watched: who comes back within
     /// that time finds it loaded.
@@ -87,8 +88,18 @@ public:
     /// Cost: one script call, then a share of a batched heartbeat each period.
     /// Errors: none for a Redis that is away: it is registered when Redis comes, and `registered()`
     /// tells. `std::invalid_argument` names the field, the value and the rule; also for an instance
-    /// that this registry announces already. `errc::closed` in a forked child.
+    /// that this registry announces or renews already. `errc::closed` in a forked child.
     Announcement announce(ServiceInstance const& instance, AnnounceOptions options = {}) const;
+
+    /// Renews an instance that somebody else registers, at once and then with every round of
+    /// heartbeats, until the result is destroyed. `on_event` as of `AnnounceOptions`.
+    ///
+    /// Cost: a share of a batched heartbeat each period; while it is not there a round trip more.
+    /// Errors: none for a Redis that is away, or for an instance that is not there. As of
+    /// `announce` for the names, and for an instance that this registry announces or renews
+    /// already.
+    Renewal renew(std::string const& service_name, std::string const& instance_id,
+                  std::function<void(AnnouncementEvent)> on_event = {}) const;
 
     /// A live view of `service_name`, which need not exist yet. Handles of one name share all but
     /// their options.

@@ -160,6 +160,14 @@ Announcement Registry::announce(ServiceInstance const& instance, AnnounceOptions
     return impl_->announcer->announce(instance, std::move(options));
 }
 
+Renewal Registry::renew(std::string const& service_name, std::string const& instance_id,
+                        std::function<void(AnnouncementEvent)> on_event) const {
+    InstanceId id;
+    id.service = service_name;
+    id.id = instance_id;
+    return impl_->announcer->renew(id, std::move(on_event));
+}
+
 Service Registry::service(std::string const& service_name, ServiceOptions options) const {
     return Service{std::make_shared<live::ServiceState const>(impl_->use(service_name), options)};
 }

@@ -74,6 +74,7 @@ void RunMachine::on(Told told, Time now) {
         case AnnouncementEvent::lost:
         case AnnouncementEvent::removed_by_other:
         case AnnouncementEvent::conflict:
+        case AnnouncementEvent::persistent:
             return;
     }
 }

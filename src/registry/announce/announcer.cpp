@@ -5,10 +5,18 @@
 
 #include "core/text.hpp"
 #include "registry/announce/announcement_state.hpp"
+#include "registry/announce/renewal_state.hpp"
 
 #include "rollcall/error.hpp"
 
 namespace rollcall::announce {
+namespace {
+
+void refuse_in_child(redis::ClientCore const& core) {
+    if (core.closed()) throw Error{errc::closed, "this process was forked from the client's"};
+}
+
+}  // namespace
 
 std::shared_ptr<Announcer> Announcer::create(std::shared_ptr<redis::ClientCore> core,
                                              std::shared_ptr<LayoutPort> port,
@@ -34,26 +42,39 @@ Announcer::~Announcer() {
 }
 
 Announcement Announcer::announce(ServiceInstance const& instance, AnnounceOptions options) {
-    if (core_->closed()) throw Error{errc::closed, "this process was forked from the client's"};
+    refuse_in_child(*core_);
     auto state = std::make_unique<AnnouncementState>();
     state->announcer = shared_from_this();
     state->wanted = port_->validated(instance);
     auto const& wanted = state->wanted;
     state->record = std::make_shared<Record>(InstanceId{wanted.service_name, wanted.instance_id},
                                              std::move(options));
-    {
-        std::lock_guard const lock{mutex_};
-        if (!names_.emplace(wanted.service_name, wanted.instance_id).second) {
-            throw std::invalid_argument{"instance id \"" + wanted.instance_id + "\" of service \"" +
-                                        wanted.service_name + "\": is announced already"};
-        }
-        start();
-    }
+    claim(state->record->id);
     post([record = state->record, wanted](AnnouncerLoop& loop) { loop.add(record, wanted); });
     return Announcement{std::move(state)};
 }
 
-void Announcer::start() {
+Renewal Announcer::renew(InstanceId const& id, std::function<void(AnnouncementEvent)> on_event) {
+    refuse_in_child(*core_);
+    AnnounceOptions options;
+    options.on_event = std::move(on_event);
+    auto state = std::make_unique<RenewalState>();
+    state->announcer = shared_from_this();
+    state->record = std::make_shared<Record>(port_->validated(id), std::move(options), true);
+    ServiceInstance named;
+    named.service_name = state->record->id.service;
+    named.instance_id = state->record->id.id;
+    claim(state->record->id);
+    post([record = state->record, named](AnnouncerLoop& loop) { loop.add(record, named); });
+    return Renewal{std::move(state)};
+}
+
+void Announcer::claim(InstanceId const& id) {
+    std::lock_guard const lock{mutex_};
+    if (!names_.emplace(id.service, id.id).second) {
+        throw std::invalid_argument{"instance id \"" + id.id + "\" of service \"" + id.service +
+                                    "\": is announced or renewed already"};
+    }
     if (std::exchange(started_, true)) return;
     running_ = core_->spawn([loop = loop_] { return AnnouncerLoop::run(loop); });
 }

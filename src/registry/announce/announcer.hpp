@@ -16,10 +16,12 @@
 
 #include "rollcall/announcement.hpp"
 #include "rollcall/instance.hpp"
+#include "rollcall/renewal.hpp"
 
 namespace rollcall::announce {
 
-/// Keeps registered what a process announces in one layout by one client: one for each pair.
+/// Keeps registered what a process announces in one layout by one client, and renews what it is
+/// asked to: one for each pair.
 ///
 /// However much is announced, there is no other thread than the client's and one timer, and one
 /// round of heartbeats at a time.
@@ -42,10 +44,12 @@ public:
     /// Returns at once; the instance is registered when Redis can be reached.
     ///
     /// Errors: `std::invalid_argument` for an instance that the layout does not take, and for one
-    /// that is announced already; `errc::closed` in a forked child.
+    /// that is announced or renewed already; `errc::closed` in a forked child.
     Announcement announce(ServiceInstance const& instance, AnnounceOptions options);
+    /// Returns at once. Errors: as of `announce`, for the names.
+    Renewal renew(InstanceId const& id, std::function<void(AnnouncementEvent)> on_event);
 
-    // For announcements.
+    // For announcements and renewals.
 
     redis::ClientCore& core() const noexcept { return *core_; }
     LayoutPort& port() const noexcept { return *port_; }
@@ -58,7 +62,8 @@ private:
     Announcer(std::shared_ptr<redis::ClientCore> core, std::shared_ptr<LayoutPort> port,
               std::chrono::milliseconds heartbeat);
 
-    void start();
+    /// Errors: `std::invalid_argument` for one that is announced or renewed already.
+    void claim(InstanceId const& id);
     /// Calls `act(loop)` on the I/O thread, in the order of the calls.
     void post(std::function<void(AnnouncerLoop&)> act);
 

@@ -59,7 +59,8 @@ Task<void> AnnouncerLoop::run(std::shared_ptr<AnnouncerLoop> self) {
 void AnnouncerLoop::add(std::shared_ptr<Record> const& record, ServiceInstance instance) {
     Name const name{record->id.service, record->id.id};
     auto& latest = latest_[name];
-    record->key = machine_.add(std::move(instance), record->stay_out, latest);
+    record->key = record->adopted ? machine_.adopt(std::move(instance), now(), latest)
+                                  : machine_.add(std::move(instance), record->stay_out, latest);
     auto& entry = entries_[record->key];
     entry.record = record;
     entry.after = latest;
@@ -301,7 +302,7 @@ void AnnouncerLoop::tell(Key key, AnnouncementEvent event) {
     auto const* const entry = find(key);
     if (!entry) return;
     auto const record = entry->record;
-    log(record->id, event);
+    log(*record, event);
     if (record->has_hook) {
         core_->callbacks()->post([record, event] { record->call_hook(event); });
     }
@@ -320,7 +321,9 @@ void AnnouncerLoop::tell(Key key, AnnouncementEvent event) {
     record->note_released();
 }
 
-void AnnouncerLoop::log(InstanceId const& id, AnnouncementEvent event) const {
+void AnnouncerLoop::log(Record const& record, AnnouncementEvent event) const {
+    // Each of these kinds comes once a minute: who has a hook is told of all.
+    if (record.adopted && record.has_hook) return;
     struct Line {
         std::string_view kind;
         std::string_view verb;
@@ -328,7 +331,7 @@ void AnnouncerLoop::log(InstanceId const& id, AnnouncementEvent event) const {
     Line line;
     switch (event) {
         case AnnouncementEvent::lost:
-            line = {"announced lost", "Redis lost"};
+            line = {"announced lost", record.adopted ? "Redis does not have" : "Redis lost"};
             break;
         case AnnouncementEvent::removed_by_other:
             line = {"announced removed", "somebody deregistered"};
@@ -339,9 +342,13 @@ void AnnouncerLoop::log(InstanceId const& id, AnnouncementEvent event) const {
         case AnnouncementEvent::drained:
             line = {"announced drained", "an operator drains"};
             break;
+        case AnnouncementEvent::persistent:
+            line = {"renewed persistent", "there is no lease to be renewed of"};
+            break;
         default:
             return;
     }
+    auto const& id = record.id;
     core_->log().write(LogLevel::warning, line.kind, subject(line.verb, id.service, id.id));
 }
 

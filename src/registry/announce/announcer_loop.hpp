@@ -41,6 +41,7 @@ public:
     /// Ends when it is cancelled.
     static Task<void> run(std::shared_ptr<AnnouncerLoop> self);
 
+    /// Of a renewal, `instance` has its names.
     void add(std::shared_ptr<Record> const& record, ServiceInstance instance);
     void change(Record& record, ServiceInstance instance);
     void release(Record& record);
@@ -63,8 +64,8 @@ private:
 
     /// A heartbeat for all that are registered, with what is asked beside it.
     struct Round {  // By service.
+        Keys keys = {};
         std::vector<InstanceId> ids = {};
-        std::vector<bool> persistent = {};  // As they are wanted.
         std::vector<Machine::Beat> beats = {};
     };
 
@@ -95,7 +96,8 @@ private:
     std::vector<std::size_t> by_service(Keys const& keys) const;
     Task<void> beat(Round& round);
     Task<void> beat_some(Round& round, std::size_t first, std::size_t last);
-    Machine::Beat beat_of(Liveness liveness, InstanceId const& id, bool wanted_persistent) const;
+    Machine::Beat beat_of(Liveness liveness, Key key);
+    Machine::Beat beat_of_persistent(Key key);
     void note_renewal(Result<std::vector<Liveness>> const& found);
     Task<void> find_unlisted(Round& round);
     Task<void> look_behind_round(bool at_all);
@@ -107,7 +109,7 @@ private:
     void answer(Call const& call, Machine::Result result);
     void tell(Machine::Notices const& notices);
     void tell(Key key, AnnouncementEvent event);
-    void log(InstanceId const& id, AnnouncementEvent event) const;
+    void log(Record const& record, AnnouncementEvent event) const;
     void refresh(Key key);
     Deadline end_of_patience() const;
 

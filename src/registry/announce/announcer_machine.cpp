@@ -15,6 +15,10 @@ milliseconds grown(milliseconds pause, AnnouncerTimes const& times) {
     return std::clamp(2 * pause, times.first_retry, times.last_retry);
 }
 
+bool is_absence(AnnouncementEvent event) {
+    return event == AnnouncementEvent::lost || event == AnnouncementEvent::removed_by_other;
+}
+
 }  // namespace
 
 AnnouncerMachine::AnnouncerMachine(AnnouncerTimes times, Time now)
@@ -33,9 +37,18 @@ AnnouncerMachine::Key AnnouncerMachine::add(ServiceInstance instance, bool stay_
     return key;
 }
 
+AnnouncerMachine::Key AnnouncerMachine::adopt(ServiceInstance instance, Time now, Key after) {
+    auto const key = add(std::move(instance), false, after);
+    entries_.at(key).adopted = true;
+    ready_.erase(key);
+    // Many that come one by one make no round each.
+    round_at_ = std::min(round_at_, std::max(now, round_made_at_ + times_.reassert_within));
+    return key;
+}
+
 void AnnouncerMachine::change(Key key, ServiceInstance instance) {
     auto const found = entries_.find(key);
-    if (found == entries_.end() || found->second.leaving) return;
+    if (found == entries_.end() || found->second.leaving || found->second.adopted) return;
     found->second.instance = std::move(instance);
     ++found->second.wanted;
     found->second.retry_at = Time::min();
@@ -46,7 +59,7 @@ AnnouncerMachine::Notices AnnouncerMachine::release(Key key) {
     Notices notices;
     auto const found = entries_.find(key);
     if (found == entries_.end()) return notices;
-    if (found->second.tried && !found->second.out) {
+    if (found->second.tried && !found->second.out && !found->second.adopted) {
         found->second.leaving = true;
         found->second.retry_at = Time::min();
         ready_.insert(key);
@@ -69,7 +82,7 @@ AnnouncerMachine::Notices AnnouncerMachine::mark(Key key, bool drained, Time now
     auto const found = entries_.find(key);
     if (found == entries_.end()) return notices;
     auto& entry = found->second;
-    if (entry.leaving || entry.out || entry.drained == drained) return notices;
+    if (entry.adopted || entry.leaving || entry.out || entry.drained == drained) return notices;
     entry.drained = drained;
     ++entry.wanted;
     entry.retry_at = now;
@@ -97,10 +110,12 @@ void AnnouncerMachine::generation(std::optional<GenerationNumber> number, Time n
 }
 
 bool AnnouncerMachine::beats(Entry const& entry) const {
+    if (entry.adopted) return !entries_.contains(entry.after);
     return entry.written != 0 && !entry.leaving && !entry.out && !away(entry);
 }
 
 std::optional<AnnouncerMachine::Call::Kind> AnnouncerMachine::wants(Entry const& entry) const {
+    if (entry.adopted) return std::nullopt;
     if (entry.leaving) return Call::Kind::deregister;
     if (entry.out || entries_.contains(entry.after)) return std::nullopt;
     if (away(entry)) {
@@ -156,6 +171,7 @@ std::vector<AnnouncerMachine::Call> AnnouncerMachine::next_calls(Time now) {
         round_at_ = now + times_.period - milliseconds{early(random_)};
         if (!keys.empty() || any_away) {
             round_on_its_way_ = true;
+            round_made_at_ = now;
             calls.push_back(begin(Call::Kind::heartbeat, std::move(keys), now));
         }
     }
@@ -222,9 +238,13 @@ void AnnouncerMachine::beat(Key key, Entry& entry, Beat beat, Flight const& flig
     // A registration of which the round could not know says more than the round.
     bool const outdated = entry.acknowledged_at > flight.made_at;
     if (outdated || !beats(entry) || beat == Beat::failed) return;
-    if (beat == Beat::alive) {
+    if (beat == Beat::alive || beat == Beat::persistent) {
         renewed(entry, flight);
-        return describe_again(key, entry);
+        if (!entry.adopted) return describe_again(key, entry);
+        return tell_adopted(
+            key, entry,
+            beat == Beat::alive ? AnnouncementEvent::registered : AnnouncementEvent::persistent,
+            notices);
     }
     miss(key, entry, beat == Beat::gone && cannot_have_lapsed(entry, now), notices);
 }
@@ -239,12 +259,22 @@ void AnnouncerMachine::describe_again(Key key, Entry& entry) {
 }
 
 void AnnouncerMachine::miss(Key key, Entry& entry, bool removed, Notices& notices) {
+    auto const event = removed ? AnnouncementEvent::removed_by_other : AnnouncementEvent::lost;
+    if (entry.adopted) return tell_adopted(key, entry, event, notices);
     entry.written = 0;
     entry.retry_at = Time::min();
     entry.out = removed && entry.stay_out;
     ready_.insert(key);
-    notices.push_back(
-        {key, removed ? AnnouncementEvent::removed_by_other : AnnouncementEvent::lost});
+    notices.push_back({key, event});
+}
+
+/// Once until it changes: one that is gone is found so by each round.
+void AnnouncerMachine::tell_adopted(Key key, Entry& entry, AnnouncementEvent event,
+                                    Notices& notices) {
+    auto const& told = entry.told;
+    if (told == event || (told && is_absence(*told) && is_absence(event))) return;
+    entry.told = event;
+    notices.push_back({key, event});
 }
 
 AnnouncerMachine::Notices AnnouncerMachine::answer_round(std::uint64_t number,
@@ -349,7 +379,7 @@ std::optional<ServiceInstance> AnnouncerMachine::to_store(Key key) const {
     auto const found = entries_.find(key);
     if (found == entries_.end()) return std::nullopt;
     auto const& entry = found->second;
-    if (entry.leaving || entry.out || away(entry)) return std::nullopt;
+    if (entry.adopted || entry.leaving || entry.out || away(entry)) return std::nullopt;
     auto instance = entry.instance;
     if (entry.drained) instance.enabled = false;
     return instance;
@@ -357,7 +387,9 @@ std::optional<ServiceInstance> AnnouncerMachine::to_store(Key key) const {
 
 bool AnnouncerMachine::registered(Key key) const {
     auto const found = entries_.find(key);
-    return found != entries_.end() && beats(found->second);
+    if (found == entries_.end()) return false;
+    auto const& entry = found->second;
+    return entry.adopted ? entry.told && !is_absence(*entry.told) : beats(entry);
 }
 
 bool AnnouncerMachine::settled(Key key) const {
@@ -368,7 +400,7 @@ bool AnnouncerMachine::settled(Key key) const {
 std::vector<AnnouncerMachine::Key> AnnouncerMachine::announced() const {
     std::vector<Key> keys;
     for (auto const& [key, entry] : entries_) {
-        if (!entry.leaving && !entry.out) keys.push_back(key);
+        if (!entry.adopted && !entry.leaving && !entry.out) keys.push_back(key);
     }
     return keys;
 }

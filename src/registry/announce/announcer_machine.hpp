@@ -35,6 +35,9 @@ struct AnnouncerTimes {
 /// are on their way, and nothing follows it. It is tried until the lease has ended what it is
 /// about, and then no more: what is stored by then is somebody else's.
 ///
+/// What is adopted is somebody else's all the time: it is asked for and renewed in each round,
+/// there or not, and no call is ever about it alone.
+///
 /// Thread safety: one thread at a time.
 class AnnouncerMachine {
 public:
@@ -54,9 +57,10 @@ public:
 
     enum class Beat {
         alive,
-        gone,      ///< Not stored any more.
-        unlisted,  ///< Stored, but its service is not listed: to be registered again.
-        failed,    ///< Nobody knows.
+        gone,        ///< Not stored any more.
+        unlisted,    ///< Stored, but its service is not listed: to be registered again.
+        failed,      ///< Nobody knows.
+        persistent,  ///< Of an adopted one: stored, with no lease to renew.
     };
 
     enum class Result {
@@ -78,6 +82,9 @@ public:
     /// `stay_out`: when somebody removed it, it is not registered again. `after`: a released one of
     /// the same id; nothing is done before that is gone.
     Key add(ServiceInstance instance, bool stay_out, Key after = 0);
+    /// Only renewed from now on, `instance` names it. The next round comes at once, unless there
+    /// was one just now.
+    Key adopt(ServiceInstance instance, Time now, Key after = 0);
     /// The instance as it is wanted from now on; its id stays.
     void change(Key key, ServiceInstance instance);
     /// Gone at once if it never was on its way to Redis, or is out.
@@ -114,7 +121,9 @@ private:
     struct Entry {
         ServiceInstance instance;
         bool stay_out = false;
-        std::uint64_t wanted = 1;   // Revision of `instance`.
+        bool adopted = false;
+        std::optional<AnnouncementEvent> told = {};  // What became of an adopted one.
+        std::uint64_t wanted = 1;                    // Revision of `instance`.
         std::uint64_t written = 0;  // That Redis has; 0: none, it is to be registered.
         bool out = false;           // Somebody removed it, and it stays out.
         bool leaving = false;
@@ -152,6 +161,7 @@ private:
     std::optional<GenerationNumber> generation_during(Flight const& flight) const;
     void describe_again(Key key, Entry& entry);
     void miss(Key key, Entry& entry, bool removed, Notices& notices);
+    static void tell_adopted(Key key, Entry& entry, AnnouncementEvent event, Notices& notices);
     void erase(Key key, Notices& notices);
     void deregistered(Key key, Entry& entry, Notices& notices);
     bool has_ended(Entry const& entry, Time now) const;
@@ -166,6 +176,7 @@ private:
     std::map<Key, Key> followers_;  // Who waits for the end of one, by that one.
     bool round_on_its_way_ = false;
     Time round_at_;
+    Time round_made_at_ = Time::min();          // The last one.
     std::chrono::milliseconds round_pause_{0};  // After a round that failed.
     std::optional<GenerationNumber> generation_;
     std::uint64_t last_key_ = 0;

@@ -32,8 +32,8 @@ Task<void> AnnouncerLoop::round(Call call) {
     round.beats.assign(call.keys.size(), Machine::Beat::failed);
     for (auto const place : order) {
         auto const key = call.keys[place];
+        round.keys.push_back(key);
         round.ids.push_back(entries_.at(key).record->id);
-        round.persistent.push_back(!machine_.find(key)->ephemeral);
     }
     try {
         co_await look_before_round();
@@ -103,12 +103,11 @@ Task<void> AnnouncerLoop::beat_some(Round& round, std::size_t first, std::size_t
     note_renewal(found);
     if (found.has_error()) co_return;
     for (std::size_t i = first; i < last; ++i) {
-        round.beats[i] = beat_of((*found)[i - first], round.ids[i], round.persistent[i]);
+        round.beats[i] = beat_of((*found)[i - first], round.keys[i]);
     }
 }
 
-AnnouncerMachine::Beat AnnouncerLoop::beat_of(Liveness liveness, InstanceId const& id,
-                                              bool wanted_persistent) const {
+AnnouncerMachine::Beat AnnouncerLoop::beat_of(Liveness liveness, Key key) {
     using Beat = Machine::Beat;
     switch (liveness) {
         case Liveness::alive:
@@ -118,14 +117,24 @@ AnnouncerMachine::Beat AnnouncerLoop::beat_of(Liveness liveness, InstanceId cons
         case Liveness::failed:
             return Beat::failed;
         case Liveness::persistent:
-            if (wanted_persistent) return Beat::alive;
-            // It would outlive us: only a registration gives it a lease again.
-            core_->log().write(LogLevel::warning, "announced persistent",
-                               subject("somebody took the lease of", id.service, id.id) +
-                                   ": registering it again");
-            return Beat::unlisted;
+            return beat_of_persistent(key);
     }
     return Beat::failed;
+}
+
+AnnouncerMachine::Beat AnnouncerLoop::beat_of_persistent(Key key) {
+    using Beat = Machine::Beat;
+    auto const* const entry = find(key);
+    auto const* const wanted = machine_.find(key);
+    if (!entry || !wanted) return Beat::failed;  // Released meanwhile.
+    auto const& record = *entry->record;
+    if (record.adopted) return Beat::persistent;
+    if (!wanted->ephemeral) return Beat::alive;
+    // It would outlive us: only a registration gives it a lease again.
+    core_->log().write(LogLevel::warning, "announced persistent",
+                       subject("somebody took the lease of", record.id.service, record.id.id) +
+                           ": registering it again");
+    return Beat::unlisted;
 }
 
 /// Leases run out while nobody can be renewed. That Redis cannot be reached has been told.
@@ -134,10 +143,9 @@ void AnnouncerLoop::note_renewal(Result<std::vector<Liveness>> const& found) {
     if (failed) {
         core_->log().write_state(
             LogLevel::warning, "renewal", "failing",
-            "cannot renew what is announced, will keep trying: " + found.error().detail());
+            "cannot renew instances, will keep trying: " + found.error().detail());
     } else if (cannot_renew_ && found.has_value()) {
-        core_->log().write_state(LogLevel::info, "renewal", "working",
-                                 "renewing again what is announced");
+        core_->log().write_state(LogLevel::info, "renewal", "working", "renewing again");
     }
     cannot_renew_ = failed || (cannot_renew_ && found.has_error());
 }
@@ -154,9 +162,9 @@ Task<void> AnnouncerLoop::find_unlisted(Round& round) {
     }
     if (names.empty()) co_return;
     for (std::size_t i = 0; i < round.ids.size(); ++i) {
-        if (round.beats[i] == Machine::Beat::alive && names.contains(round.ids[i].service)) {
-            round.beats[i] = Machine::Beat::unlisted;
-        }
+        auto& beat = round.beats[i];
+        bool const stored = beat == Machine::Beat::alive || beat == Machine::Beat::persistent;
+        if (stored && names.contains(round.ids[i].service)) beat = Machine::Beat::unlisted;
     }
 }
 

@@ -17,18 +17,21 @@
 
 namespace rollcall::announce {
 
-/// What the thread of an announcement, the I/O thread and the callback thread share of it.
+/// What the thread of an announcement or a renewal, the I/O thread and the callback thread share of
+/// it.
 ///
 /// Thread safety: as said for each part.
 class Record {
 public:
-    Record(InstanceId name, AnnounceOptions options)
+    Record(InstanceId name, AnnounceOptions options, bool only_renewed = false)
         : id(std::move(name)),
+          adopted(only_renewed),
           stay_out(options.stay_out),
           has_hook(options.on_event != nullptr),
           on_event_(std::move(options.on_event)) {}
 
     InstanceId const id;
+    bool const adopted;  ///< Of a renewal.
     bool const stay_out;
     bool const has_hook;
     AnnouncerMachine::Key key = 0;  ///< On the I/O thread only.

@@ -236,7 +236,7 @@ TEST_P(AnnouncerTest, RenewalsThatFailAreTold) {
     auto const by = owner(50ms);
     auto const me = announced(*by, instance());
     admin().must({"CONFIG", "SET", "min-replicas-to-write", "1"});
-    EXPECT_TRUE(eventually([&] { return log.has("cannot renew what is announced"); }));
+    EXPECT_TRUE(eventually([&] { return log.has("cannot renew instances"); }));
     EXPECT_TRUE(log.has("NOREPLICAS"));
     admin().must({"CONFIG", "SET", "min-replicas-to-write", "0"});
     EXPECT_TRUE(eventually([&] { return log.has("renewing again"); }));
@@ -304,7 +304,7 @@ TEST_P(AnnouncerTest, BadInputAndASecondOwnerAreRefusedAtOnce) {
                 testing::HasSubstr("heartbeat"));
     auto me = announced(*by, instance());
     EXPECT_THAT(refusal([&] { (void)by->announcer->announce(instance(), {}); }),
-                testing::HasSubstr("is announced already"));
+                testing::HasSubstr("is announced or renewed already"));
     EXPECT_THAT(refusal([&] { me.set_weight(-1); }), testing::HasSubstr("weight"));
     EXPECT_EQ(me.instance().weight, 1);
     me.release();

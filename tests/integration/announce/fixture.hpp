@@ -31,7 +31,7 @@ public:
     void note(AnnouncementEvent event) {
         static constexpr char const* names[] = {"registered", "lost",     "removed_by_other",
                                                 "refused",    "conflict", "drained",
-                                                "restored",   "released"};
+                                                "restored",   "released", "persistent"};
         std::lock_guard const lock{mutex_};
         list_.emplace_back(names[static_cast<int>(event)]);
     }

@@ -1,6 +1,7 @@
 #include "integration/announce/cases.hpp"
 #include "integration/announce/drain_cases.hpp"
 #include "integration/announce/end_cases.hpp"
+#include "integration/announce/renewal_cases.hpp"
 #include "integration/cosky/fixture.hpp"
 
 namespace rollcall::test {
@@ -24,6 +25,7 @@ LayoutNames cosky_names() {
 auto const name_of = [](auto const& info) { return info.param.name; };
 INSTANTIATE_TEST_SUITE_P(In, AnnouncerTest, testing::Values(cosky_names()), name_of);
 INSTANTIATE_TEST_SUITE_P(In, DrainTest, testing::Values(cosky_names()), name_of);
+INSTANTIATE_TEST_SUITE_P(In, RenewalTest, testing::Values(cosky_names()), name_of);
 
 class CoskyAnnouncerTest : public AnnouncerTest {};
 INSTANTIATE_TEST_SUITE_P(In, CoskyAnnouncerTest, testing::Values(cosky_names()), name_of);
@@ -37,6 +39,23 @@ TEST_P(CoskyAnnouncerTest, ALeaseThatSomebodyTookAwayComesBack) {
     EXPECT_TRUE(events->has("registered", 2));
     EXPECT_EQ(events->count("removed_by_other"), 0u);
     EXPECT_TRUE(log.has("somebody took the lease of"));
+}
+
+class CoskyRenewalTest : public RenewalTest {};
+INSTANTIATE_TEST_SUITE_P(In, CoskyRenewalTest, testing::Values(cosky_names()), name_of);
+
+TEST_P(CoskyRenewalTest, WhatHasNoLeaseGetsNone) {
+    auto const by = owner(50ms);
+    auto const it = registered(*by);
+    admin().must({"PERSIST", GetParam().hash_key(it)});
+    auto const renewal = renew(*by, it);
+    EXPECT_TRUE(told->has("persistent"));
+    EXPECT_TRUE(eventually([&] { return renewal.registered(); }));
+    EXPECT_EQ(lease_of(it), -1);
+    admin().must({"PEXPIRE", GetParam().hash_key(it), "45000"});
+    EXPECT_TRUE(told->has("registered"));
+    EXPECT_FALSE(log.has("somebody took the lease of"));
+    EXPECT_EQ(told->list(), (Strings{"persistent", "registered"}));
 }
 
 TEST_P(CoskyAnnouncerTest, NothingCanBeDisabledOrUnhealthy) {

@@ -1,6 +1,7 @@
 #include "integration/announce/cases.hpp"
 #include "integration/announce/drain_cases.hpp"
 #include "integration/announce/end_cases.hpp"
+#include "integration/announce/renewal_cases.hpp"
 #include "integration/streaming/fixture.hpp"
 
 namespace rollcall::test {
@@ -29,6 +30,7 @@ LayoutNames streaming_names() {
 auto const name_of = [](auto const& info) { return info.param.name; };
 INSTANTIATE_TEST_SUITE_P(In, AnnouncerTest, testing::Values(streaming_names()), name_of);
 INSTANTIATE_TEST_SUITE_P(In, DrainTest, testing::Values(streaming_names()), name_of);
+INSTANTIATE_TEST_SUITE_P(In, RenewalTest, testing::Values(streaming_names()), name_of);
 
 class StreamingAnnouncerTest : public AnnouncerTest {};
 INSTANTIATE_TEST_SUITE_P(In, StreamingAnnouncerTest, testing::Values(streaming_names()), name_of);
@@ -43,6 +45,23 @@ TEST_P(StreamingAnnouncerTest, AServiceThatIsListedNoMoreIsRegisteredAgain) {
         return admin().must({"SISMEMBER", streaming::test::index_key(), "orders"}).integer == 1;
     }));
     EXPECT_TRUE(events->has("registered", 2));
+}
+
+class StreamingRenewalTest : public RenewalTest {};
+INSTANTIATE_TEST_SUITE_P(In, StreamingRenewalTest, testing::Values(streaming_names()), name_of);
+
+TEST_P(StreamingRenewalTest, AServiceThatIsListedNoMoreIsToldAndNotRepaired) {
+    auto const by = owner(50ms);
+    auto const it = registered(*by);
+    auto const renewal = renew(*by, it);
+    ASSERT_TRUE(told->has("registered"));
+    admin().must({"SREM", streaming::test::index_key(), "orders"});
+    EXPECT_TRUE(told->has("lost"));
+    EXPECT_FALSE(renewal.registered());
+    EXPECT_TRUE(renewed(it)) << "it is stored";
+    EXPECT_EQ(admin().must({"SISMEMBER", streaming::test::index_key(), "orders"}).integer, 0);
+    admin().must({"SADD", streaming::test::index_key(), "orders"});
+    EXPECT_TRUE(told->has("registered", 2));
 }
 
 TEST_P(StreamingAnnouncerTest, HealthIsAMarkThatSurvivesALoss) {

@@ -27,8 +27,9 @@ protected:
     }
 
     static std::vector<std::string> told(Machine::Notices const& notices) {
-        static constexpr char const* names[] = {"registered", "lost",    "removed",  "refused",
-                                                "conflict",   "drained", "restored", "released"};
+        static constexpr char const* names[] = {"registered", "lost",     "removed",
+                                                "refused",    "conflict", "drained",
+                                                "restored",   "released", "persistent"};
         std::vector<std::string> result;
         for (auto const& notice : notices) {
             result.push_back(std::to_string(notice.key) + ' ' +
