@@ -36,14 +36,6 @@ void AsyncCalls::start(Make make, Handler<T> handler) {
     });
 }
 
-void AsyncCalls::heartbeat(std::vector<InstanceId> ids, Handler<std::vector<Liveness>> handler) {
-    start<std::vector<Liveness>>(
-        [ids = std::move(ids), port = backend_.port(), deadline = backend_.core()->deadline()] {
-            return port->heartbeat(ids, deadline);
-        },
-        std::move(handler));
-}
-
 void AsyncCalls::instance(InstanceId const& id, Handler<std::optional<Found>> handler) {
     start<std::optional<Found>>(
         [id, port = backend_.port(), deadline = backend_.core()->deadline()] {

@@ -3,8 +3,6 @@
 #include <boost/asio/io_context.hpp>
 #include <functional>
 #include <optional>
-#include <span>
-#include <vector>
 
 #include "cli/backend.hpp"
 #include "cli/commands/server_report.hpp"
@@ -24,7 +22,6 @@ public:
 
     AsyncCalls(Backend const& backend, boost::asio::io_context& loop);
 
-    void heartbeat(std::vector<InstanceId> ids, Handler<std::vector<Liveness>> handler);
     void instance(InstanceId const& id, Handler<std::optional<Found>> handler);
     void facts(Handler<ServerFacts> handler);
     void sweep_as_leader(std::chrono::milliseconds hold, Handler<SweepReport> handler);

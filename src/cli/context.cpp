@@ -27,7 +27,11 @@ Client const& Context::client() {
     return *client_;
 }
 
-Registry Context::registry() { return Registry{client(), make_layout(settings_)}; }
+Registry Context::registry() {
+    RegistryOptions options;
+    if (settings_.heartbeat) options.heartbeat = *settings_.heartbeat;
+    return Registry{client(), make_layout(settings_), std::move(options)};
+}
 
 void Context::require_layout(std::string_view layout, std::string_view what) const {
     if (settings_.layout == layout) return;

@@ -1,16 +1,17 @@
 #include <algorithm>
-#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/io_context.hpp>
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <fmt/format.h>
+#include <set>
 
-#include "cli/async_calls.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/context.hpp"
-#include "cli/failure_text.hpp"
 #include "cli/parse.hpp"
 #include "cli/print/json_output.hpp"
 #include "cli/signal_source.hpp"
+
+#include "rollcall/registry.hpp"
 
 namespace rollcall::cli {
 
@@ -31,66 +32,42 @@ std::string_view word(Liveness liveness) {
     return "failed";
 }
 
-/// A lease goes on while heartbeats fail: the next one does not wait for its turn.
-constexpr std::chrono::seconds longest_pause_after_failure{1};
+std::string_view word(AnnouncementEvent event) {
+    switch (event) {
+        case AnnouncementEvent::registered:
+            return "alive";
+        case AnnouncementEvent::persistent:
+            return "persistent: it has no lease";
+        case AnnouncementEvent::removed_by_other:
+            return "gone: somebody deregistered it";
+        default:
+            return "gone";
+    }
+}
 
-/// Sends heartbeats until a signal ends it; tells only what changes.
-///
-/// Not on an `Announcement`: that registers again what is gone, and of these instances only their
-/// names are known.
-class HeartbeatLoop {
+/// Renewals of instances of which only the names are known; tells what changes. Of failures, the
+/// library tells.
+class Beats {
 public:
-    HeartbeatLoop(boost::asio::io_context& loop, Backend const& backend, Ids ids,
-                  std::chrono::milliseconds every, Logger& logger)
-        : ids_(std::move(ids)),
-          every_(every),
-          logger_(logger),
-          timer_(loop),
-          last_(ids_.size()),
-          calls_(backend, loop) {}
-
-    void beat() {
-        next_ = std::chrono::steady_clock::now() + every_;
-        calls_.heartbeat(ids_, [this](auto const& result) { on_answer(result); });
+    Beats(Registry const& registry, Ids const& ids, Logger& logger) {
+        std::set<std::string> names;
+        for (auto const& one : ids) {
+            if (!names.insert(one.id).second) continue;
+            renewals_.push_back(registry.renew(
+                one.service, one.id,
+                [one, &logger](AnnouncementEvent event) { tell(one, event, logger); }));
+        }
     }
 
 private:
-    void on_answer(Result<std::vector<Liveness>> const& result) {
-        if (!result) {
-            if (!failing_) {
-                logger_.warning("cannot send heartbeats, will keep trying: " +
-                                failure_text(result.error()));
-            }
-            next_ = std::min(next_, std::chrono::steady_clock::now() + longest_pause_after_failure);
-        } else {
-            if (failing_) logger_.info("sending heartbeats again");
-            for (std::size_t i = 0; i < ids_.size(); ++i) tell(i, (*result)[i]);
-        }
-        failing_ = !result;
-        timer_.expires_at(next_);
-        timer_.async_wait([this](boost::system::error_code error) {
-            if (!error) beat();
-        });
+    static void tell(InstanceId const& one, AnnouncementEvent event, Logger& logger) {
+        bool const well =
+            event == AnnouncementEvent::registered || event == AnnouncementEvent::persistent;
+        logger.write(well ? LogLevel::info : LogLevel::warning,
+                     fmt::format("{} of {} is {}", one.id, one.service, word(event)));
     }
 
-    void tell(std::size_t i, Liveness now) {
-        if (last_[i] == now) return;
-        last_[i] = now;
-        bool const well = now == Liveness::alive || now == Liveness::persistent;
-        logger_.write(
-            well ? LogLevel::info : LogLevel::warning,
-            fmt::format("{} of {} is {}", ids_[i].id, ids_[i].service,
-                        now == Liveness::persistent ? "persistent: it has no lease" : word(now)));
-    }
-
-    Ids ids_;
-    std::chrono::milliseconds every_;
-    Logger& logger_;
-    boost::asio::steady_timer timer_;
-    std::chrono::steady_clock::time_point next_ = {};
-    std::vector<std::optional<Liveness>> last_;
-    bool failing_ = false;
-    AsyncCalls calls_;
+    std::vector<Renewal> renewals_;
 };
 
 class Heartbeat final : public Command {
@@ -141,10 +118,11 @@ private:
         boost::asio::io_context loop{1};
         SignalSource signals{loop, ending_signals()};
         context.logger().set_style(Logger::Style::running);
-        HeartbeatLoop beats{loop, context.backend(), validated(context), every, context.logger()};
         signals.start([&loop](signalfd_siginfo const&) { loop.stop(); });
-        beats.beat();
+        Beats const beats{context.registry(), validated(context), context.logger()};
         loop.run();
+        // Who asks twice does not want to wait for an end in order.
+        signals.give_back();
         return Exit::done;
     }
 
