@@ -120,7 +120,9 @@ public:
 
     /// Calls `listener` for every change of every service: as `Service::on_change`, in order for
     /// each service. All services of the namespace are watched from the first such call on, with
-    /// one subscription, for as long as this registry or a handle of it is there.
+    /// one subscription, for as long as this registry or a handle of it is there; one that nobody
+    /// is in and that Redis lists no more is let go as one that nobody holds, and found again by
+    /// its next message.
     ///
     /// Cost: memory for all instances; each message of the namespace is received.
     /// Errors: `errc::closed` in a forked child.

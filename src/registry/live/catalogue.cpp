@@ -55,6 +55,7 @@ Task<void> Catalogue::watch() {
 }
 
 Task<bool> Catalogue::read_names() {
+    spoken_of_.clear();
     auto const found = co_await port_->services(core_->deadline());
     if (found.has_error()) {
         if (found.error().code() != errc::cancelled) {
@@ -86,12 +87,13 @@ void Catalogue::keep(std::string const& name) {
     for (auto const& listener : listeners_) listener->attach(*service, loaded_);
 }
 
-/// Of services that no index names and that nobody is in.
+/// Of services that no index names and that nobody is in. Who was spoken of while the names were
+/// read may have come after they were.
 void Catalogue::let_go_of_others(std::set<std::string, std::less<>> const& names) {
     auto const directory = directory_.lock();
     if (!directory) return;
     std::erase_if(kept_, [&](std::string const& name) {
-        if (names.contains(name)) return false;
+        if (names.contains(name) || spoken_of_.contains(name)) return false;
         auto const service = directory->find(name);
         if (service && (!service->loaded() || !service->cell()->snapshot().empty())) return false;
         if (service) {
@@ -148,12 +150,11 @@ void Catalogue::confirmed(redis::Topic const& topic) {
 void Catalogue::message(redis::Message const& message) {
     auto const name = port_->service_of(message.channel);
     if (!name) return;
+    // Also one that is joined: it may be watched for others, or for a while yet.
+    keep(*name);
+    if (kept_.contains(*name)) spoken_of_.insert(*name);
     auto const found = joined_.find(*name);
-    if (found != joined_.end()) {
-        found->second->message(message);
-    } else {
-        keep(*name);
-    }
+    if (found != joined_.end()) found->second->message(message);
 }
 
 void Catalogue::unreadable(redis::Topic const& topic, std::string_view channel) {

@@ -24,7 +24,7 @@ class WatchedService;
 /// them.
 ///
 /// Names come from the index, which is read after each confirmation and now and then, and from
-/// messages about services that were not known.
+/// messages about services that were not kept. What no index names and nobody is in is let go.
 ///
 /// Thread safety: `add_listener` and `remove_listener` from any thread, the rest on the I/O thread.
 class Catalogue final : private redis::PushHandler, public std::enable_shared_from_this<Catalogue> {
@@ -73,6 +73,7 @@ private:
 
     std::map<std::string, WatchedService*, std::less<>> joined_;
     std::set<std::string, std::less<>> kept_;
+    std::set<std::string, std::less<>> spoken_of_;  // Of those, since the last reading began.
     std::vector<std::shared_ptr<NamespaceListener>> listeners_;
     bool connected_ = false;
     bool loaded_ = false;  // The names have been read: who is not among them is new.

@@ -49,11 +49,6 @@ std::shared_ptr<Directory::Use> Directory::use(std::string const& name) {
     require_open();
     std::lock_guard const lock{mutex_};
     auto& entry = entry_of(name);
-    if (options_.unused_for.count() > 0 && !std::exchange(keeps_house_, true)) {
-        housekeeping_ = core_->spawn([weak = weak_from_this(), time = options_.unused_for] {
-            return keep_house(weak, time);
-        });
-    }
     auto use = std::make_shared<Use>(shared_from_this(), entry.service);
     ++entry.uses;
     return use;
@@ -80,7 +75,9 @@ void Directory::let_go(std::string const& name) {
     auto const found = entries_.find(name);
     if (found == entries_.end()) return;
     found->second.kept = false;
-    now_unused(found, ending);
+    if (options_.unused_for.count() == 0) {
+        drop_if_unused(found, std::chrono::steady_clock::now(), ending);
+    }
 }
 
 std::shared_ptr<WatchedService> Directory::find(std::string_view name) const {
@@ -98,7 +95,10 @@ void Directory::find_by_name(WatchedService const& service) {
 
 Directory::Entry& Directory::entry_of(std::string const& name) {
     auto found = entries_.find(name);
-    if (found == entries_.end()) found = entries_.emplace(name, watch(name)).first;
+    if (found == entries_.end()) {
+        found = entries_.emplace(name, watch(name)).first;
+        begin_housekeeping();
+    }
     return found->second;
 }
 
@@ -119,17 +119,19 @@ void Directory::put_back(std::string const& name) noexcept {
     std::lock_guard const lock{mutex_};
     auto const found = entries_.find(name);
     if (found == entries_.end() || --found->second.uses > 0) return;
+    auto const now = std::chrono::steady_clock::now();
+    found->second.unused_since = now;
     try {
-        now_unused(found, ending);
+        if (options_.unused_for.count() == 0) drop_if_unused(found, now, ending);
     } catch (...) {
-        return;  // No memory: it goes with the next that is unused, or with us.
+        return;  // No memory: it goes when it is unused again, or with us.
     }
 }
 
-void Directory::now_unused(Entries::iterator entry, Entries& ending) {
-    auto const now = std::chrono::steady_clock::now();
-    entry->second.unused_since = now;
-    if (options_.unused_for.count() == 0) drop_unused(now, ending);
+void Directory::begin_housekeeping() {
+    if (options_.unused_for.count() == 0 || std::exchange(keeps_house_, true)) return;
+    housekeeping_ = core_->spawn(
+        [weak = weak_from_this(), time = options_.unused_for] { return keep_house(weak, time); });
 }
 
 /// Ends with the directory, at the latest when the pause does.
@@ -141,27 +143,28 @@ Task<void> Directory::keep_house(std::weak_ptr<Directory> weak,
         if (!goes_on) co_return;
         auto const directory = weak.lock();
         if (!directory) co_return;
-        directory->drop_unused(std::chrono::steady_clock::now());
+        directory->drop_all_unused();
     }
 }
 
-void Directory::drop_unused(std::chrono::steady_clock::time_point now) {
+void Directory::drop_all_unused() {
+    auto const now = std::chrono::steady_clock::now();
     Entries ending;  // Their work is stopped without the mutex.
     std::lock_guard const lock{mutex_};
-    drop_unused(now, ending);
-}
-
-void Directory::drop_unused(std::chrono::steady_clock::time_point now, Entries& ending) {
     for (auto at = entries_.begin(); at != entries_.end();) {
         auto const next = std::next(at);
-        auto& entry = at->second;
-        if (entry.service->cell()->was_read()) entry.unused_since = now;
-        if (entry.uses == 0 && !entry.kept && now - entry.unused_since >= options_.unused_for) {
-            index_.remove(*entry.service->cell());
-            ending.insert(entries_.extract(at));
-        }
+        drop_if_unused(at, now, ending);
         at = next;
     }
+}
+
+void Directory::drop_if_unused(Entries::iterator at, std::chrono::steady_clock::time_point now,
+                               Entries& ending) {
+    auto& entry = at->second;
+    if (entry.service->cell()->was_read()) entry.unused_since = now;
+    if (entry.uses > 0 || entry.kept || now - entry.unused_since < options_.unused_for) return;
+    index_.remove(*entry.service->cell());
+    ending.insert(entries_.extract(at));
 }
 
 std::size_t Directory::size() const {

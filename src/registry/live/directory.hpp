@@ -59,7 +59,8 @@ public:
     /// nobody watched before. Returns what knows them. Errors: as of `require_open`.
     std::shared_ptr<Catalogue> watch_all();
 
-    /// Has `name` watched, held or not, until `let_go`. Whether it was not kept before.
+    /// Has `name` watched, held or not, until `let_go`: then for as long as after its last use.
+    /// Whether it was not kept before.
     bool keep(std::string const& name);
     void let_go(std::string const& name);
     /// Null unless it is watched.
@@ -93,11 +94,12 @@ private:
     Entry watch(std::string const& name);
     Entry& entry_of(std::string const& name);
     void put_back(std::string const& name) noexcept;
+    void begin_housekeeping();
     static Task<void> keep_house(std::weak_ptr<Directory> directory,
                                  std::chrono::milliseconds pause);
-    void now_unused(Entries::iterator entry, Entries& ending);
-    void drop_unused(std::chrono::steady_clock::time_point now);
-    void drop_unused(std::chrono::steady_clock::time_point now, Entries& ending);
+    void drop_all_unused();
+    void drop_if_unused(Entries::iterator at, std::chrono::steady_clock::time_point now,
+                        Entries& ending);
 
     LiveContextPtr const context_;
     std::shared_ptr<redis::ClientCore> const& core_ = context_->core;

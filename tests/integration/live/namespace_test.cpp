@@ -8,6 +8,12 @@ namespace {
 
 class LiveNamespace : public LiveTest {
 protected:
+    /// As after each reconnect, once the readings are done that this brings.
+    void read_the_names_again() {
+        auto const began = log.count("connected for pushes");
+        admin.must({"CLIENT", "KILL", "TYPE", "pubsub"});
+        EXPECT_TRUE(eventually([&] { return log.count("connected for pushes") > began; }));
+    }
     long long subscriptions() {
         return admin.must({"PUBSUB", "NUMPAT"}).integer +
                static_cast<long long>(admin.must({"PUBSUB", "CHANNELS"}).elements.size());
@@ -102,6 +108,55 @@ TEST_P(LiveNamespace, AWatchThatEndedIsNotCalled) {
     owners.add(instance(2));
     EXPECT_TRUE(eventually([&] { return others.all().size() == 2; }));
     EXPECT_EQ(heard.all().size(), 1U);
+}
+
+TEST_P(LiveNamespace, ServicesThatAreGoneAreLetGo) {
+    RegistryOptions given;
+    given.unused_for = 50ms;
+    auto const registry = reader(60s, given);
+    HeardOfAll heard;
+    auto const watch = registry.on_change(heard.listener());
+    ASSERT_TRUE(eventually([&] { return subscriptions() == 1; }));
+    Owners owners{server.url(), layout()};
+    auto const name = [](int number) { return "web" + std::to_string(number); };
+    for (int i = 1; i <= 20; ++i) owners.add(instance(1, name(i)));
+    EXPECT_TRUE(eventually([&] { return heard.all().size() == 20; }));
+    for (int i = 2; i <= 20; ++i) owners.remove(id(1, name(i)), name(i));
+    EXPECT_TRUE(eventually([&] { return heard.all().size() == 39; }));
+    EXPECT_EQ(registry.stats().services, 20U);
+    // In CoSky a name is listed until somebody removes the service.
+    for (int i = 2; i <= 20; ++i) admin.must({"SREM", "{ns}:svc_idx", name(i)});
+    read_the_names_again();
+    EXPECT_TRUE(eventually([&] { return registry.stats().services == 1; }))
+        << registry.stats().services;
+    owners.add(instance(1, "web20"));
+    EXPECT_TRUE(eventually([&] { return heard.all().size() == 40; }, 2s)) << "and back";
+}
+
+TEST_P(LiveNamespace, AServiceThatWasLetGoIsToldOfAtOnceWhenItIsBack) {
+    Owners owners{server.url(), layout()};
+    owners.add(instance(1));
+    auto const registry = reader();
+    HeardOfAll heard;
+    auto const watch = registry.on_change(heard.listener());
+    EXPECT_TRUE(eventually([&] { return heard.has("web: current " + id(1)); }));
+    owners.remove(id(1));
+    EXPECT_TRUE(eventually([&] { return heard.has("web: removed " + id(1)); }));
+    read_the_names_again();
+    owners.add(instance(2));
+    EXPECT_TRUE(eventually([&] { return heard.has("web: added " + id(2)); }, 2s))
+        << "it is watched all the while";
+}
+
+TEST_P(LiveNamespace, AServiceThatSomebodyAwaitsIsToldOfAtOnce) {
+    auto const registry = reader();
+    HeardOfAll heard;
+    auto const watch = registry.on_change(heard.listener());
+    ASSERT_TRUE(eventually([&] { return subscriptions() == 1; }));
+    auto const service = watched(registry);
+    Owners owners{server.url(), layout()};
+    owners.add(instance(1));
+    EXPECT_TRUE(eventually([&] { return heard.has("web: added " + id(1)); }, 2s));
 }
 
 INSTANTIATE_TEST_SUITE_P(Layouts, LiveNamespace, testing::Values("streaming", "cosky"),
