@@ -13,6 +13,7 @@
 
 #include "rollcall/announcement.hpp"
 #include "rollcall/client.hpp"
+#include "rollcall/error.hpp"
 #include "rollcall/layout.hpp"
 #include "rollcall/renewal.hpp"
 #include "rollcall/service.hpp"

@@ -66,8 +66,9 @@ class Service {
 public:
     std::string const& name() const noexcept;
 
-    /// Errors: why the first load did not end within the client's request timeout; later none,
-    /// unless `OnFailure::error` is chosen. Never an empty list for a failure.
+    /// Errors: why the first load did not end within the client's request timeout, which begins
+    /// with the outage where Redis cannot be reached: who asks after it is told at once. Later
+    /// none, unless `OnFailure::error` is chosen. Never an empty list for a failure.
     Snapshot instances() const;
     Snapshot instances(std::error_code& error) const;
 

@@ -86,7 +86,9 @@ std::string text_of(std::exception_ptr const& error) {
 /// a name resolution that nothing can interrupt.
 struct ClientCore::Loop {
     Loop(SessionOptions options, Log const& logger)
-        : log(logger), session_options(std::move(options)), session(io, session_options, logger) {}
+        : log(logger), session_options(std::move(options)), session(io, session_options, logger) {
+        session.attach(outage);
+    }
 
     void run() noexcept {
         ::pthread_setname_np(::pthread_self(), "rollcall-io");
@@ -127,6 +129,7 @@ struct ClientCore::Loop {
     asio::io_context io{1};
     asio::executor_work_guard<asio::io_context::executor_type> work{io.get_executor()};
     Session session;
+    Outage outage{session, session_options.url};
     std::unique_ptr<Subscriber> subscriber;  // On the I/O thread only, as is the next.
     bool stopping = false;
     Event ended;
@@ -204,6 +207,8 @@ ClientCore::~ClientCore() {
 Session& ClientCore::session() noexcept { return running_->loop->session; }
 
 Subscriber& ClientCore::subscriber() { return running_->loop->get_subscriber(); }
+
+std::optional<Outage::State> ClientCore::outage() const { return running_->loop->outage.now(); }
 
 asio::io_context& ClientCore::io() noexcept { return running_->loop->io; }
 

@@ -14,6 +14,7 @@
 #include "core/result.hpp"
 #include "redis/background.hpp"
 #include "redis/callback_thread.hpp"
+#include "redis/outage.hpp"
 #include "redis/recess.hpp"
 #include "redis/session.hpp"
 #include "redis/subscriber.hpp"
@@ -28,10 +29,9 @@ inline Failure was_forked() { return {errc::closed, "this process was forked fro
 
 /// One I/O thread with its session: what a `Client` owns and layouts keep alive.
 ///
-/// Thread safety: `run`, `spawn`, `closed` and the accessors of constants from any thread; the
-/// session and the `io_context` on the I/O thread only.
-/// Lifetime: the last owner's end stops the session and the thread, within a second; that owner may
-/// be the I/O thread itself.
+/// Thread safety: `run`, `spawn`, `closed`, `outage` and the accessors of constants from any
+/// thread; the session and the `io_context` on the I/O thread only. Lifetime: the last owner's end
+/// stops the session and the thread, within a second; that owner may be the I/O thread itself.
 /// Fork: in a child every `run` fails with `errc::closed`, and the end of the last owner leaves
 /// thread, sockets and memory alone.
 class ClientCore : public std::enable_shared_from_this<ClientCore> {
@@ -54,6 +54,8 @@ public:
     Log const& log() const noexcept { return log_; }
     /// For threads of the user's that let time pass; ended with the `Client`.
     Recess& recess() noexcept { return recess_; }
+    /// Whether the session has no connection, and why. Not in a forked child.
+    std::optional<Outage::State> outage() const;
     Url const& url() const noexcept { return url_; }
     std::chrono::milliseconds request_timeout() const noexcept { return request_timeout_; }
     Deadline deadline() const { return after(request_timeout_); }

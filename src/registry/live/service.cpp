@@ -1,5 +1,8 @@
 #include "rollcall/service.hpp"
 
+#include <algorithm>
+#include <chrono>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -12,10 +15,22 @@ namespace rollcall {
 namespace live {
 namespace {
 
-Failure too_old(WatchedService const& service, std::chrono::milliseconds age) {
+// One that failed may have come a moment too early.
+constexpr unsigned attempts_that_convince = 2;
+
+/// Why nothing is read. Without a connection it is that for all, also for those whose read has not
+/// failed yet, or waits for its turn.
+std::optional<Failure> reason(WatchedService const& service, redis::ClientCore const& core) {
+    if (auto const outage = core.outage()) return outage->why;
+    return service.failure();
+}
+
+Failure too_old(WatchedService const& service, redis::ClientCore const& core,
+                std::chrono::milliseconds age) {
     auto text =
         "service " + service.name() + " was last read " + std::to_string(age.count()) + " ms ago";
-    if (auto const why = service.failure()) return {why->code(), text + ": " + why->detail()};
+    if (core.closed()) return {errc::not_connected, std::move(text)};
+    if (auto const why = reason(service, core)) return {why->code(), text + ": " + why->detail()};
     return {errc::not_connected, std::move(text)};
 }
 
@@ -25,17 +40,32 @@ Failure not_loaded(WatchedService const& service, redis::ClientCore const& core)
         return {errc::closed, "service " + service.name() +
                                   " is not loaded, and the client's own I/O thread cannot wait"};
     }
-    if (auto const why = service.failure()) {
+    if (auto const why = reason(service, core)) {
         return {why->code(), "service " + service.name() + ": " + why->detail()};
     }
-    return {errc::timeout, "service " + service.name() + " was not loaded in time"};
+    return {errc::timeout,
+            "service " + service.name() + " was not loaded in time from " + core.url().to_string()};
+}
+
+/// Until when callers wait for a connection. Never, while there is one. All of them together no
+/// longer than one would: Redis had that time to come, and who asks on is told at once.
+Deadline end_of_patience(WatchedService const& service, redis::ClientCore const& core) {
+    auto const outage = core.outage();
+    if (!outage || outage->attempts < attempts_that_convince) return Deadline::max();
+    return std::max(outage->since, service.reads_disk_since()) + core.request_timeout();
 }
 
 /// What was on disk is an answer only to those who want the last good one.
 bool wait_for_content(WatchedService const& service, redis::ClientCore const& core, bool strict) {
     if (core.closed() || core.on_io_thread()) return false;
-    auto const end = core.deadline();
-    return strict ? service.wait_until_loaded(end) : service.wait_until_readable(end);
+    for (auto const end = core.deadline();;) {
+        auto const until = std::min(end, end_of_patience(service, core));
+        if (strict ? service.wait_until_loaded(until) : service.wait_until_readable(until)) {
+            return true;
+        }
+        auto const now = std::chrono::steady_clock::now();
+        if (service.ended() || now >= end || now >= end_of_patience(service, core)) return false;
+    }
 }
 
 class ServiceWatch final : public WatchState {
@@ -76,7 +106,7 @@ Result<Snapshot> ServiceState::instances() const {
     }
     if (strict) {
         auto const age = watched.age().value_or(std::chrono::milliseconds::max());
-        if (age > options.max_age) return too_old(watched, age);
+        if (age > options.max_age) return too_old(watched, use->directory().core(), age);
     }
     return cell->snapshot();
 }

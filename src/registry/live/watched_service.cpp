@@ -35,13 +35,13 @@ WatchedService::WatchedService(std::string name, LiveContextPtr context,
 
 bool WatchedService::wait_until_loaded(Deadline deadline) const {
     std::unique_lock lock{mutex_};
-    changed_.wait_until(lock, deadline, [this] { return loaded() || ended_; });
+    changed_.wait_until(lock, deadline, [this] { return loaded() || ended(); });
     return loaded();
 }
 
 bool WatchedService::wait_until_readable(Deadline deadline) const {
     std::unique_lock lock{mutex_};
-    changed_.wait_until(lock, deadline, [this] { return readable() || ended_; });
+    changed_.wait_until(lock, deadline, [this] { return readable() || ended(); });
     return readable();
 }
 
@@ -86,7 +86,7 @@ void WatchedService::end() {
         core_->subscriber().detach(*this);
     }
     std::lock_guard const lock{mutex_};
-    ended_ = true;
+    ended_.store(true, std::memory_order_release);
     changed_.notify_all();
 }
 

@@ -42,6 +42,9 @@ public:
     bool loaded() const noexcept { return loaded_.load(std::memory_order_acquire); }
     /// Loaded, or read from disk for want of Redis.
     bool readable() const noexcept { return readable_.load(std::memory_order_acquire); }
+    bool ended() const noexcept { return ended_.load(std::memory_order_acquire); }
+    /// Since when what is on disk may be on its way; the beginning of time where nothing is saved.
+    Deadline reads_disk_since() const noexcept { return fallback_ ? begun_ : Deadline::min(); }
     /// False when the time has run out, or the watching has ended.
     bool wait_until_loaded(Deadline deadline) const;
     bool wait_until_readable(Deadline deadline) const;
@@ -105,6 +108,7 @@ private:
     std::shared_ptr<SnapshotCell> const cell_;
 
     std::chrono::milliseconds const doubt_pause_;
+    Deadline const begun_ = Clock::now();
 
     ServiceFeed feed_;
     InstanceTablePtr table_ = InstanceTable::empty_table();
@@ -121,10 +125,10 @@ private:
     std::atomic<bool> loaded_ = false;
     std::atomic<bool> readable_ = false;
     std::atomic<bool> live_ = false;
+    std::atomic<bool> ended_ = false;
     AtomicTime<Clock> confirmed_at_;
     mutable std::mutex mutex_;  // Guards what is below.
     mutable std::condition_variable changed_;
-    bool ended_ = false;
     std::optional<Failure> failure_;
 };
 

@@ -1,5 +1,6 @@
 // What users of other registries reported of outages, from the side of those who look up.
 #include <csignal>
+#include <future>
 #include <gmock/gmock.h>
 
 #include "integration/live/fixture.hpp"
@@ -118,6 +119,70 @@ TEST_P(LiveOutage, AReaderThatStartsWhileRedisIsDownComesBackByItself) {
     owners.add(instance(1));
     EXPECT_TRUE(eventually([&] { return service.instances(error).size() == 1; }));
     EXPECT_FALSE(error);
+}
+
+TEST_P(LiveOutage, WhoAsksOnWhileRedisIsAwayIsToldAtOnceWhy) {
+    server.kill();
+    ClientOptions given = options();
+    given.request_timeout = 1s;
+    Client const late{given};
+    Registry const registry{late, layout()};
+    auto const service = registry.service("web");
+    std::error_code error;
+    EXPECT_GT(time_of([&] { (void)service.choose(error); }), 500ms) << "Redis may be on its way";
+    EXPECT_EQ(error, errc::not_connected) << error.message();
+    EXPECT_TRUE(eventually([&] { return time_of([&] { (void)service.choose(error); }) < 200ms; }));
+    EXPECT_LT(time_of([&] {
+                  for (int i = 0; i < 20; ++i) {
+                      auto const name = "other" + std::to_string(i);
+                      EXPECT_TRUE(registry.instances(name, error).empty());
+                      EXPECT_EQ(error, errc::not_connected) << error.message();
+                  }
+              }),
+              5s);
+    try {
+        (void)registry.instances("another");
+        FAIL() << "Redis is away";
+    } catch (Error const& why) {
+        EXPECT_THAT(why.detail(), testing::HasSubstr("service another: " + server.url()));
+        EXPECT_THAT(why.detail(), testing::Not(testing::HasSubstr("in time")));
+    }
+    server.start();
+    EXPECT_TRUE(eventually([&] { return service.instances(error).empty() && !error; }));
+}
+
+TEST_P(LiveOutage, TheFirstCallWaitsForARedisThatComes) {
+    server.kill();
+    ClientOptions given = options();
+    given.request_timeout = 10s;
+    Client const early{given};
+    Registry const registry{early, layout()};
+    auto asked = std::async(std::launch::async, [&] {
+        std::error_code error;
+        (void)registry.instances("web", error);
+        return error;
+    });
+    // Until some attempts have failed, as far as the time goes.
+    EXPECT_FALSE(
+        eventually([&] { return asked.wait_for(0s) == std::future_status::ready; }, 700ms));
+    server.start();
+    auto const error = asked.get();
+    EXPECT_FALSE(error) << error.message();
+}
+
+TEST_P(LiveOutage, WhoWaitsForATurnIsToldWhyRedisSaysNothing) {
+    server.kill();
+    ClientOptions given = options();
+    given.request_timeout = 1s;
+    Client const late{given};
+    Registry const registry{late, layout()};
+    std::vector<Service> many;  // Some of them are read, the others wait for their turn.
+    for (int i = 0; i < 100; ++i) many.push_back(registry.service("web" + std::to_string(i)));
+    for (auto const& service : many) {
+        std::error_code error;
+        EXPECT_TRUE(service.instances(error).empty());
+        EXPECT_EQ(error, errc::not_connected) << service.name() << ": " << error.message();
+    }
 }
 
 TEST_P(LiveOutage, TheLastGoodAnswerHasAnAgeOrIsAnErrorAsChosen) {
