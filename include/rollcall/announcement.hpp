@@ -57,8 +57,10 @@ struct AnnounceOptions {
 ///
 /// Thread safety: distinct announcements, safe; one announcement, one thread at a time.
 /// Lifetime: keeps what it needs of the client alive. Destroying it deregisters, and waits for that
-/// a second at most, hardly at all while Redis is away; the client's end cuts it short. In a forked
-/// child nothing happens.
+/// a second at most, hardly at all while Redis is away, and then for its hook. However many end one
+/// after another, they wait a second altogether: who does not wait is deregistered meanwhile, at
+/// the latest at the end of the `Registry` and all that it announced. The client's end cuts it
+/// short. In a forked child nothing happens.
 class [[nodiscard]] Announcement {
 public:
     Announcement() noexcept;
@@ -89,7 +91,7 @@ public:
 
     /// Deregisters and waits for the answer, at most the client's request timeout. Nothing of this
     /// process brings the instance back afterwards, whatever it returns. After a failure the
-    /// deregistration goes on; another call waits for it again.
+    /// deregistration goes on; another call tries at once, and waits for the answer to that.
     ///
     /// Errors: as of a deregistration; its lease ends it then.
     void release();

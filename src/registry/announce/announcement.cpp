@@ -16,19 +16,18 @@ namespace {
 using announce::AnnouncementState;
 using std::chrono::milliseconds;
 
-/// How long the end of an announcement waits.
-constexpr std::chrono::seconds patience{1};
-
 bool closed(AnnouncementState const& state) { return state.announcer->core().closed(); }
 
-void start_release(AnnouncementState& state) {
-    if (!std::exchange(state.released, true)) state.announcer->release(state.record);
+bool start_release(AnnouncementState& state) {
+    if (std::exchange(state.released, true)) return false;
+    state.announcer->release(state.record);
+    return true;
 }
 
 Result<void> release_now(AnnouncementState& state) {
     if (closed(state)) return Failure{errc::closed, "this process was forked from the client's"};
     auto& core = state.announcer->core();
-    start_release(state);
+    if (!start_release(state)) state.announcer->hurry(state.record);
     if (core.on_io_thread()) return Failure{errc::closed, "called on the client's own I/O thread"};
     return state.record->wait_until_released(core.deadline(), false);
 }
@@ -94,15 +93,11 @@ Announcement& Announcement::operator=(Announcement&& other) noexcept {
 
 Announcement::~Announcement() {
     if (!state_ || closed(*state_)) return;
-    auto& [announcer, record, wanted, released] = *state_;
-    auto& core = announcer->core();
-    auto const deadline = after(patience);
+    auto& announcer = *state_->announcer;
+    auto& core = announcer.core();
     try {
-        if (!std::exchange(released, true)) {
-            announcer->release(record);
-            if (!core.on_io_thread()) (void)record->wait_until_released(deadline, true);
-        }
-        record->close_hook(deadline, core.on_io_thread() || core.callbacks()->is_current());
+        if (rollcall::start_release(*state_)) announcer.wait_briefly(state_->record);
+        state_->record->close_hook(core.on_io_thread() || core.callbacks()->is_current());
     } catch (...) {
         core.log().write(LogLevel::error, "announced",
                          "no memory to deregister what was announced: its lease will end it");
@@ -158,7 +153,7 @@ void Announcement::release(std::error_code& error) {
 }
 
 void Announcement::start_release() {
-    if (state_ && !closed(*state_)) rollcall::start_release(*state_);
+    if (state_ && !closed(*state_)) (void)rollcall::start_release(*state_);
 }
 
 }  // namespace rollcall

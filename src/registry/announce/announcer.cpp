@@ -1,8 +1,10 @@
 #include "registry/announce/announcer.hpp"
 
+#include <algorithm>
 #include <boost/asio/post.hpp>
 #include <stdexcept>
 
+#include "core/deadline.hpp"
 #include "core/text.hpp"
 #include "registry/announce/announcement_state.hpp"
 #include "registry/announce/renewal_state.hpp"
@@ -11,6 +13,12 @@
 
 namespace rollcall::announce {
 namespace {
+
+/// How long all that end one after another may wait.
+constexpr std::chrono::seconds patience{1};
+
+/// So many are kept at least before those that are gone are left out.
+constexpr std::size_t least_unwaited = 64;
 
 void refuse_in_child(redis::ClientCore const& core) {
     if (core.closed()) throw Error{errc::closed, "this process was forked from the client's"};
@@ -34,11 +42,24 @@ Announcer::Announcer(std::shared_ptr<redis::ClientCore> core, std::shared_ptr<La
                      std::chrono::milliseconds heartbeat)
     : core_(std::move(core)),
       port_(std::move(port)),
-      loop_(std::make_shared<AnnouncerLoop>(core_, port_, heartbeat)) {}
+      loop_(std::make_shared<AnnouncerLoop>(core_, port_, heartbeat)),
+      patience_(patience) {}
 
 Announcer::~Announcer() {
     // Not under the mutex, for this waits; and nobody else has this any more.
+    flush();
     running_.stop();
+}
+
+void Announcer::flush() noexcept {
+    if (unwaited_.empty() || core_->closed() || core_->on_io_thread()) return;
+    auto const deadline = after(patience_.rest(std::chrono::steady_clock::now()));
+    try {
+        for (auto const& record : unwaited_) (void)record->wait_until_released(deadline, true);
+    } catch (...) {
+        core_->log().write(LogLevel::error, "announced",
+                           "no memory to wait for deregistrations: their leases end what is left");
+    }
 }
 
 Announcement Announcer::announce(ServiceInstance const& instance, AnnounceOptions options) {
@@ -92,6 +113,31 @@ void Announcer::release(std::shared_ptr<Record> const& record) {
         names_.erase({record->id.service, record->id.id});
     }
     post([record](AnnouncerLoop& loop) { loop.release(*record); });
+}
+
+void Announcer::wait_briefly(std::shared_ptr<Record> const& record) {
+    if (core_->on_io_thread()) return;
+    auto const begun = std::chrono::steady_clock::now();
+    std::unique_lock lock{mutex_};
+    auto const share = patience_.share(begun);
+    if (share == share.zero()) return leave(record);
+    lock.unlock();
+    (void)record->wait_until_released(begun + share, true);
+    lock.lock();
+    patience_.use(std::chrono::steady_clock::now() - begun);
+}
+
+void Announcer::leave(std::shared_ptr<Record> const& record) {
+    if (unwaited_.size() >= forget_unwaited_at_) {
+        std::erase_if(unwaited_, [](auto const& each) { return each->released(); });
+        forget_unwaited_at_ = std::max(least_unwaited, 2 * unwaited_.size());
+    }
+    unwaited_.push_back(record);
+}
+
+void Announcer::hurry(std::shared_ptr<Record> const& record) {
+    record->expect_answer();
+    post([record](AnnouncerLoop& loop) { loop.hurry(*record); });
 }
 
 void Announcer::post(std::function<void(AnnouncerLoop&)> act) {

@@ -1,17 +1,20 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "redis/background.hpp"
 #include "redis/client_core.hpp"
 #include "registry/announce/announcer_loop.hpp"
 #include "registry/announce/record.hpp"
+#include "registry/announce/shared_patience.hpp"
 #include "registry/layout_port.hpp"
 
 #include "rollcall/announcement.hpp"
@@ -27,8 +30,8 @@ namespace rollcall::announce {
 /// round of heartbeats at a time.
 ///
 /// Thread safety: all members.
-/// Lifetime: keeps the client's core and the port alive. Its end cuts short what it does, without
-/// deregistering anything; announcements keep it alive.
+/// Lifetime: keeps the client's core and the port alive; announcements keep it alive. Its end waits
+/// briefly for the deregistrations that nobody waited for, and cuts short the rest.
 class Announcer : public std::enable_shared_from_this<Announcer> {
 public:
     /// `heartbeat` is the time between two rounds.
@@ -57,6 +60,10 @@ public:
     void change(std::shared_ptr<Record> const& record, ServiceInstance instance);
     /// The id may be announced again at once: that waits for the end of this one.
     void release(std::shared_ptr<Record> const& record);
+    /// Waits for that, as long as those who end may, altogether; else the end of this does.
+    void wait_briefly(std::shared_ptr<Record> const& record);
+    /// Of one that is released: tries again at once, and forgets why it failed before.
+    void hurry(std::shared_ptr<Record> const& record);
 
 private:
     Announcer(std::shared_ptr<redis::ClientCore> core, std::shared_ptr<LayoutPort> port,
@@ -66,6 +73,9 @@ private:
     void claim(InstanceId const& id);
     /// Calls `act(loop)` on the I/O thread, in the order of the calls.
     void post(std::function<void(AnnouncerLoop&)> act);
+    void leave(std::shared_ptr<Record> const& record);
+    /// Waits for what was left.
+    void flush() noexcept;
 
     std::shared_ptr<redis::ClientCore> const core_;
     std::shared_ptr<LayoutPort> const port_;
@@ -73,6 +83,9 @@ private:
     std::mutex mutex_;  // Guards what is below.
     std::set<std::pair<std::string, std::string>> names_;
     bool started_ = false;
+    SharedPatience patience_;
+    std::vector<std::shared_ptr<Record>> unwaited_;
+    std::size_t forget_unwaited_at_ = 0;
     redis::Background running_;
 };
 

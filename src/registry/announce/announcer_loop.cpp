@@ -82,6 +82,11 @@ void AnnouncerLoop::release(Record& record) {
     wake_.notify();
 }
 
+void AnnouncerLoop::hurry(Record& record) {
+    machine_.hurry(record.key);
+    wake_.notify();
+}
+
 Deadline AnnouncerLoop::end_of_patience() const {
     return reached_ ? away_since_ + patience : now();
 }

@@ -45,6 +45,7 @@ public:
     void add(std::shared_ptr<Record> const& record, ServiceInstance instance);
     void change(Record& record, ServiceInstance instance);
     void release(Record& record);
+    void hurry(Record& record);
 
 private:
     using Machine = AnnouncerMachine;

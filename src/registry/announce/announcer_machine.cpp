@@ -33,14 +33,15 @@ AnnouncerMachine::Key AnnouncerMachine::add(ServiceInstance instance, bool stay_
     entry.stay_out = stay_out;
     entry.after = after;
     if (entries_.contains(after)) followers_[after] = key;
-    ready_.insert(key);
+    review(key, entry);
     return key;
 }
 
 AnnouncerMachine::Key AnnouncerMachine::adopt(ServiceInstance instance, Time now, Key after) {
     auto const key = add(std::move(instance), false, after);
-    entries_.at(key).adopted = true;
-    ready_.erase(key);
+    auto& entry = entries_.at(key);
+    entry.adopted = true;
+    review(key, entry);
     // Many that come one by one make no round each.
     round_at_ = std::min(round_at_, std::max(now, round_made_at_ + times_.reassert_within));
     return key;
@@ -52,7 +53,7 @@ void AnnouncerMachine::change(Key key, ServiceInstance instance) {
     found->second.instance = std::move(instance);
     ++found->second.wanted;
     found->second.retry_at = Time::min();
-    ready_.insert(key);
+    review(key, found->second);
 }
 
 AnnouncerMachine::Notices AnnouncerMachine::release(Key key) {
@@ -62,7 +63,7 @@ AnnouncerMachine::Notices AnnouncerMachine::release(Key key) {
     if (found->second.tried && !found->second.out && !found->second.adopted) {
         found->second.leaving = true;
         found->second.retry_at = Time::min();
-        ready_.insert(key);
+        review(key, found->second);
     } else {
         // What is there under this id, if anything, is somebody else's.
         erase(key, notices);
@@ -70,11 +71,23 @@ AnnouncerMachine::Notices AnnouncerMachine::release(Key key) {
     return notices;
 }
 
+void AnnouncerMachine::hurry(Key key) {
+    auto const found = entries_.find(key);
+    if (found == entries_.end()) return;
+    found->second.retry_at = Time::min();
+    review(key, found->second);
+}
+
 void AnnouncerMachine::erase(Key key, Notices& notices) {
-    entries_.erase(key);
-    ready_.erase(key);
+    auto const found = entries_.find(key);
+    if (found->second.due) due_.erase({*found->second.due, key});
+    if (found->second.in_rounds) --in_rounds_;
+    entries_.erase(found);
     notices.push_back({key, AnnouncementEvent::released});
-    if (auto const node = followers_.extract(key)) ready_.insert(node.mapped());
+    auto const node = followers_.extract(key);
+    if (node.empty()) return;
+    auto const follower = entries_.find(node.mapped());
+    if (follower != entries_.end()) review(follower->first, follower->second);
 }
 
 AnnouncerMachine::Notices AnnouncerMachine::mark(Key key, bool drained, Time now) {
@@ -86,7 +99,7 @@ AnnouncerMachine::Notices AnnouncerMachine::mark(Key key, bool drained, Time now
     entry.drained = drained;
     ++entry.wanted;
     entry.retry_at = now;
-    ready_.insert(key);
+    review(key, entry);
     notices.push_back({key, drained ? AnnouncementEvent::drained : AnnouncementEvent::restored});
     return notices;
 }
@@ -98,7 +111,7 @@ void AnnouncerMachine::connected(Time now) {
     for (auto& [key, entry] : entries_) {
         if (!wants(entry)) continue;
         entry.retry_at = Time::min();
-        ready_.insert(key);
+        review(key, entry);
     }
 }
 
@@ -107,6 +120,22 @@ void AnnouncerMachine::generation(std::optional<GenerationNumber> number, Time n
     bool const another = number && generation_;
     generation_ = number;
     if (another) connected(now);
+}
+
+/// To be called behind each change of an entry, and of whom it waits for: what is next is looked up
+/// at every wake, which comes with each of ten thousand that end one after another.
+void AnnouncerMachine::review(Key key, Entry& entry) {
+    bool const calls = !entry.busy && wants(entry);
+    auto const due = calls ? std::optional{entry.retry_at} : std::nullopt;
+    if (due != entry.due) {
+        if (entry.due) due_.erase({*entry.due, key});
+        if (due) due_.emplace(*due, key);
+        entry.due = due;
+    }
+    bool const in_rounds = beats(entry) || away(entry);
+    if (in_rounds == entry.in_rounds) return;
+    entry.in_rounds = in_rounds;
+    in_rounds ? ++in_rounds_ : --in_rounds_;
 }
 
 bool AnnouncerMachine::beats(Entry const& entry) const {
@@ -147,18 +176,13 @@ AnnouncerMachine::Call AnnouncerMachine::begin(Call::Kind kind, std::vector<Key>
 
 std::vector<AnnouncerMachine::Call> AnnouncerMachine::next_calls(Time now) {
     std::vector<Call> calls;
-    for (auto at = ready_.begin(); at != ready_.end();) {
-        auto const key = *at;
-        auto const found = entries_.find(key);
-        auto const kind = found == entries_.end() ? std::nullopt : wants(found->second);
-        if (kind && !found->second.busy && found->second.retry_at > now) {
-            ++at;
-            continue;
-        }
-        at = ready_.erase(at);
-        if (!kind || found->second.busy) continue;  // Its answer makes it ready again.
-        found->second.busy = true;
-        calls.push_back(begin(*kind, {key}, now));
+    while (!due_.empty() && due_.begin()->first <= now) {
+        auto const key = due_.begin()->second;
+        auto& entry = entries_.at(key);
+        auto const kind = *wants(entry);
+        entry.busy = true;
+        calls.push_back(begin(kind, {key}, now));
+        review(key, entry);
     }
     if (!round_on_its_way_ && round_at_ <= now) {
         std::vector<Key> keys;
@@ -179,17 +203,8 @@ std::vector<AnnouncerMachine::Call> AnnouncerMachine::next_calls(Time now) {
 }
 
 AnnouncerMachine::Time AnnouncerMachine::wake_at() const {
-    auto next = Time::max();
-    for (auto const key : ready_) {
-        auto const found = entries_.find(key);
-        if (found != entries_.end() && !found->second.busy) {
-            next = std::min(next, found->second.retry_at);
-        }
-    }
-    bool const any = std::any_of(entries_.begin(), entries_.end(), [this](auto const& each) {
-        return beats(each.second) || away(each.second);
-    });
-    if (any && !round_on_its_way_) next = std::min(next, round_at_);
+    auto next = due_.empty() ? Time::max() : due_.begin()->first;
+    if (in_rounds_ > 0 && !round_on_its_way_) next = std::min(next, round_at_);
     return next;
 }
 
@@ -255,7 +270,7 @@ void AnnouncerMachine::describe_again(Key key, Entry& entry) {
     bool const changed = entry.wanted > 1;
     if (!changed || !entry.generation || entry.described_in == entry.generation) return;
     entry.perhaps_older = true;
-    ready_.insert(key);
+    review(key, entry);
 }
 
 void AnnouncerMachine::miss(Key key, Entry& entry, bool removed, Notices& notices) {
@@ -264,7 +279,7 @@ void AnnouncerMachine::miss(Key key, Entry& entry, bool removed, Notices& notice
     entry.written = 0;
     entry.retry_at = Time::min();
     entry.out = removed && entry.stay_out;
-    ready_.insert(key);
+    review(key, entry);
     notices.push_back({key, event});
 }
 
@@ -366,7 +381,7 @@ AnnouncerMachine::Notices AnnouncerMachine::answer_call(std::uint64_t number, Re
     }
     // What it wants now may be another call than the one that failed.
     if (wants(entry) != kind) entry.retry_at = Time::min();
-    if (wants(entry)) ready_.insert(key);
+    review(key, entry);
     return notices;
 }
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <random>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "registry/live/sighting.hpp"
@@ -89,6 +90,8 @@ public:
     void change(Key key, ServiceInstance instance);
     /// Gone at once if it never was on its way to Redis, or is out.
     Notices release(Key key);
+    /// What is next about it is due now, though it failed just before.
+    void hurry(Key key);
     /// Whether an operator wants it to get no traffic.
     Notices mark(Key key, bool drained, Time now);
 
@@ -139,6 +142,8 @@ private:
         bool perhaps_older = false;                    // It may be stored as it was before.
         Time retry_at = Time::min();
         std::chrono::milliseconds pause{0};
+        std::optional<Time> due = {};  // Its place in `due_`.
+        bool in_rounds = false;        // Counted in `in_rounds_`.
     };
     using Entries = std::map<Key, Entry>;
 
@@ -150,6 +155,7 @@ private:
         bool tried_before = false;  // Whether that may have been stored without it.
     };
 
+    void review(Key key, Entry& entry);
     bool away(Entry const& entry) const { return entry.drained && times_.deregisters_drained; }
     bool beats(Entry const& entry) const;
     std::optional<Call::Kind> wants(Entry const& entry) const;
@@ -172,8 +178,9 @@ private:
     std::minstd_rand random_;
     Entries entries_;
     std::map<std::uint64_t, Flight> flights_;
-    std::set<Key> ready_;           // Those that may want a call of their own.
-    std::map<Key, Key> followers_;  // Who waits for the end of one, by that one.
+    std::set<std::pair<Time, Key>> due_;  // Who wants a call of its own, and when: as `review` saw.
+    std::size_t in_rounds_ = 0;           // How many want rounds, as it saw.
+    std::map<Key, Key> followers_;        // Who waits for the end of one, by that one.
     bool round_on_its_way_ = false;
     Time round_at_;
     Time round_made_at_ = Time::min();          // The last one.

@@ -30,14 +30,24 @@ Result<void> Record::wait_until_released(Deadline deadline, bool briefly) {
     return Failure{errc::timeout, "no answer to the deregistration in time"};
 }
 
-void Record::close_hook(Deadline deadline, bool on_callback_thread) {
+bool Record::released() {
+    std::lock_guard const lock{mutex_};
+    return released_;
+}
+
+void Record::expect_answer() {
+    std::lock_guard const lock{mutex_};
+    failure_.reset();
+    final_ = false;
+}
+
+void Record::close_hook(bool only_close) {
     std::function<void(AnnouncementEvent)> dropped;  // Ends without the mutex.
     std::unique_lock lock{mutex_};
     hook_closed_ = true;
-    if (on_callback_thread) return;
-    if (changed_.wait_until(lock, deadline, [this] { return !hook_runs_; })) {
-        dropped.swap(on_event_);
-    }
+    if (only_close) return;
+    changed_.wait(lock, [this] { return !hook_runs_; });
+    dropped.swap(on_event_);
     lock.unlock();
 }
 

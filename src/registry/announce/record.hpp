@@ -45,8 +45,12 @@ public:
     bool wait_until_written(Deadline deadline);
     /// Waits for the deregistration. With `briefly` no longer than `wait_no_longer` says.
     Result<void> wait_until_released(Deadline deadline, bool briefly);
-    /// The hook is called no more. Waits for a call that is going on, if it can.
-    void close_hook(Deadline deadline, bool on_callback_thread);
+    bool released();
+    /// Why it failed before is no answer to who waits from now on.
+    void expect_answer();
+    /// The hook is called no more. Waits for a call that is going on, however long that takes: its
+    /// captures may be gone afterwards. With `only_close` it does not wait.
+    void close_hook(bool only_close);
 
     // On the I/O thread.
 

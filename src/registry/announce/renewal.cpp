@@ -1,18 +1,10 @@
 #include "rollcall/renewal.hpp"
 
-#include <chrono>
 #include <utility>
 
-#include "core/deadline.hpp"
 #include "registry/announce/renewal_state.hpp"
 
 namespace rollcall {
-namespace {
-
-/// How long the end of a renewal waits for its hook.
-constexpr std::chrono::seconds patience{1};
-
-}  // namespace
 
 Renewal::Renewal() noexcept = default;
 
@@ -36,7 +28,7 @@ Renewal::~Renewal() {
     if (core.closed()) return;
     try {
         // First, so that the end itself is not told.
-        record->close_hook(after(patience), core.on_io_thread() || core.callbacks()->is_current());
+        record->close_hook(core.on_io_thread() || core.callbacks()->is_current());
         announcer->release(record);
     } catch (...) {
         core.log().write(LogLevel::error, "renewed",

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <csignal>
 #include <filesystem>
 #include <future>
@@ -8,8 +9,10 @@
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
+#include <vector>
 
 #include "integration/announce/fixture.hpp"
+#include "integration/redis/detour.hpp"
 
 /// How announcements end, in both layouts. Each layout's test program instantiates it.
 namespace rollcall::test {
@@ -121,6 +124,22 @@ TEST_P(AnnouncerTest, ItsEndTakesASecondAtMostWithRedisStopped) {
     server.signal(SIGCONT);
 }
 
+TEST_P(AnnouncerTest, ManyEndsTakeASecondTogetherAndLeaveNothing) {
+    Detour const detour{server, 5ms};  // One after another, they would take four seconds.
+    auto by = owner(seldom, detour.url());
+    std::vector<Announcement> all;
+    for (int i = 0; i < 400; ++i) all.push_back(announce(*by, instance(9'000 + i)));
+    for (auto const& each : all) ASSERT_TRUE(eventually([&] { return each.registered(); }));
+    std::vector<ServiceInstance> were;
+    for (auto const& each : all) were.push_back(each.instance());
+    EXPECT_LE(time_of([&] {
+                  all.clear();
+                  by.reset();
+              }),
+              1s + tolerated_overshoot);
+    for (auto const& each : were) ASSERT_FALSE(stored(each)) << each.instance_id;
+}
+
 TEST_P(AnnouncerTest, ItsEndTakesNoTimeWithRedisGoneForLong) {
     server.kill();
     std::filesystem::remove(server.socket());
@@ -165,6 +184,44 @@ TEST_P(AnnouncerTest, AnAnnouncementMayEndInItsOwnHook) {
     lock.unlock();
     EXPECT_EQ(ended.get_future().wait_for(5s), std::future_status::ready);
     EXPECT_TRUE(eventually([&] { return !stored(by->port->validated(instance())); }));
+}
+
+TEST_P(AnnouncerTest, ItsEndWaitsForTheHookHoweverLongThatTakes) {
+    auto const by = owner(seldom);
+    std::atomic<int> begun = 0;
+    std::atomic<int> ended = 0;
+    AnnounceOptions options;
+    options.on_event = [&](AnnouncementEvent) {
+        ++begun;
+        std::this_thread::sleep_for(1'500ms);  // Longer than the end waits for Redis.
+        ++ended;
+    };
+    auto me = std::make_unique<Announcement>(by->announcer->announce(instance(), options));
+    ASSERT_TRUE(eventually([&] { return begun == 1; }));
+    me.reset();
+    EXPECT_EQ(ended, 1) << "its captures may be gone now";
+    by->announcer.reset();
+    EXPECT_EQ(begun, 1) << "and it is not called again";
+}
+
+TEST_P(AnnouncerTest, ASecondReleaseWaitsForAnAnswerOfItsOwn) {
+    auto const right = [this](char const* change) {
+        admin().must({"ACL", "SETUSER", "own", "on", ">pw", "~*", "&*", "+@all", change});
+    };
+    right("+del");
+    auto const by = owner(seldom, "unix://own:pw@" + server.socket());
+    auto me = announced(*by, instance());
+    right("-del");
+    std::error_code error;
+    me.release(error);
+    EXPECT_EQ(error, errc::access_denied) << error.message();
+    me.release(error);
+    EXPECT_EQ(error, errc::access_denied) << "nor does it hang";
+    right("+del");
+    // The next try of its own comes in seconds.
+    EXPECT_LE(time_of([&] { me.release(error); }), 1s);
+    EXPECT_FALSE(error) << error.message();
+    EXPECT_FALSE(stored(me));
 }
 
 TEST_P(AnnouncerTest, AForkedChildDoesNothing) {

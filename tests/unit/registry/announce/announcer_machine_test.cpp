@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <ctime>
+
 #include "unit/registry/announce/announcer_machine_fixture.hpp"
 
 namespace rollcall::test {
@@ -302,6 +305,53 @@ TEST_F(AnnouncerMachineTest, WhatNeverWasOnItsWayIsReleasedWithoutACall) {
     machine.add(instance(), false);
     EXPECT_THAT(told(machine.release(1)), ElementsAre("1 released"));
     EXPECT_THAT(calls(), IsEmpty());
+}
+
+/// Of the time of this thread, the best of some tries.
+double nanoseconds_of_one_end(int size) {
+    auto best = 1e18;
+    for (int tries = 0; tries < 3; ++tries) {
+        Machine::Time now{1'000'000s};
+        Machine machine{AnnouncerTimes{}, now};
+        for (int i = 0; i < size; ++i) machine.add(ServiceInstance{}, false);
+        for (auto const& call : machine.next_calls(now)) {
+            machine.answer_call(call.number, Machine::Result::transient, now);
+        }
+        auto const begun = std::clock();
+        for (int i = 1; i <= size; ++i) {
+            machine.release(static_cast<Key>(i));
+            for (auto const& call : machine.next_calls(now)) {
+                machine.answer_call(call.number, Machine::Result::transient, now);
+            }
+            EXPECT_GT(machine.wake_at(), now);
+        }
+        best =
+            std::min(best, 1e9 / CLOCKS_PER_SEC * static_cast<double>(std::clock() - begun) / size);
+    }
+    return best;
+}
+
+TEST(AnnouncerMachine, ManyEndsOneByOneCostTheSameEach) {
+    auto const few = nanoseconds_of_one_end(500);
+    auto const many = nanoseconds_of_one_end(16'000);
+    EXPECT_LE(many, 8 * few) << "32 times as much, when each end looks at all of them";
+}
+
+TEST_F(AnnouncerMachineTest, WhoIsInAHurryDoesNotWaitForTheNextTry) {
+    announced();
+    machine.hurry(1);
+    EXPECT_THAT(calls(), IsEmpty()) << "nothing is to be done";
+    machine.release(1);
+    calls();
+    machine.hurry(1);
+    EXPECT_THAT(calls(), IsEmpty()) << "it is on its way";
+    answer(Kind::deregister, Machine::Result::refused);
+    EXPECT_THAT(calls(), IsEmpty());
+    machine.hurry(1);
+    EXPECT_THAT(calls(), ElementsAre("deregister 1"));
+    answer(Kind::deregister, Machine::Result::done);
+    machine.hurry(1);
+    EXPECT_TRUE(machine.idle());
 }
 
 TEST_F(AnnouncerMachineTest, ARefusalIsToldOnce) {
