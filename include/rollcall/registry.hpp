@@ -105,8 +105,10 @@ public:
     /// A live view of `service_name`, which need not exist yet. Handles of one name share all but
     /// their options.
     ///
-    /// Errors: `std::invalid_argument` for a name that the layout cannot store; `errc::closed` in a
-    /// forked child.
+    /// Errors: `std::invalid_argument` for options that it cannot keep to, and for a name under
+    /// which nobody can have stored anything: an empty or blank one, or one that is too long for a
+    /// key. Names that only `announce` refuses may be watched: other programs may store them.
+    /// `errc::closed` in a forked child.
     Service service(std::string const& service_name, ServiceOptions options = {}) const;
 
     /// The instances of `service_name`, for callers that have a name and no handle, as they were

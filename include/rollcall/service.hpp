@@ -27,7 +27,7 @@ struct ServiceOptions {
                     ///< they are kept there; `age()` tells since when.
         error,      ///< An error, once nothing has been confirmed for `max_age`; never from disk.
     } on_failure = OnFailure::last_good;
-    std::chrono::milliseconds max_age{10'000};
+    std::chrono::milliseconds max_age{10'000};  ///< At least 1 ms.
 };
 
 /// Keeps a listener subscribed; destroying it unsubscribes.

@@ -38,6 +38,7 @@ ConsistencyOptions checked(ConsistencyOptions const& options) {
         refuse("max_services", static_cast<long long>(options.max_services),
                "must not be more than 100,000");
     }
+    live::validate(options.reads);
     RegistryProperties properties;
     properties.instance_ttl = options.instance_ttl;
     validate(properties);

@@ -147,6 +147,7 @@ std::shared_ptr<live::Directory::Use> Registry::Impl::use(std::string service_na
 }
 
 Result<Snapshot> Registry::Impl::first_instances(std::string_view service_name) const {
+    if (core->closed()) return redis::was_forked();
     live::ServiceState const state{use(std::string{service_name}), {}};
     auto found = state.instances();
     if (found.has_value()) directory->find_by_name(state.use->service());
@@ -169,6 +170,7 @@ Renewal Registry::renew(std::string const& service_name, std::string const& inst
 }
 
 Service Registry::service(std::string const& service_name, ServiceOptions options) const {
+    live::validate(options);
     return Service{std::make_shared<live::ServiceState const>(impl_->use(service_name), options)};
 }
 

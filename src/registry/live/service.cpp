@@ -7,6 +7,8 @@
 #include <string>
 #include <utility>
 
+#include "core/deadline.hpp"
+#include "core/text.hpp"
 #include "registry/live/directory.hpp"
 #include "registry/live/service_state.hpp"
 #include "registry/outcome.hpp"
@@ -96,6 +98,12 @@ std::unique_ptr<WatchState> watch_service(std::shared_ptr<Directory::Use> watche
 }
 
 }  // namespace
+
+void validate(ServiceOptions const& options) {
+    auto const age = options.max_age;
+    if (age >= std::chrono::milliseconds{1} && age <= longest_limit) return;
+    refuse("max_age", std::to_string(age.count()) + " ms", "must be from 1 ms to a hundred years");
+}
 
 Result<Snapshot> ServiceState::instances() const {
     auto const& watched = use->service();

@@ -10,6 +10,9 @@
 
 namespace rollcall::live {
 
+/// Errors: `std::invalid_argument` names the field, the value and the rule.
+void validate(ServiceOptions const& options);
+
 /// What the handles of a service share.
 struct ServiceState {
     ServiceState(std::shared_ptr<Directory::Use> watched, ServiceOptions const& given)

@@ -370,6 +370,9 @@ TEST_F(Consistency, BadNamesAndOptionsAreRefused) {
     options = {};
     options.max_services = 1'000'000;
     EXPECT_THROW((ConsistencyRedisServiceDiscovery{client, options}), std::invalid_argument);
+    options = {};
+    options.reads.max_age = -1ms;
+    EXPECT_THROW((ConsistencyRedisServiceDiscovery{client, options}), std::invalid_argument);
 }
 
 TEST_F(Consistency, TheNamespaceUnusedTheLongestMakesRoomForTheNext) {

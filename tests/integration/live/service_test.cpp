@@ -1,4 +1,6 @@
 #include <gmock/gmock.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "integration/live/fixture.hpp"
 
@@ -219,12 +221,47 @@ TEST_P(LiveService, BadNamesAreRefusedBeforeAnythingIsSent) {
     auto const registry = reader();
     EXPECT_THROW((void)registry.service(""), std::invalid_argument);
     EXPECT_THROW((void)registry.service(" \t"), std::invalid_argument);
+    EXPECT_THROW((void)registry.service(std::string(65'536, 'x')), std::invalid_argument);
+    ServiceOptions reads;
+    for (auto const age : {-1ms, 0ms, milliseconds::max()}) {
+        reads.max_age = age;
+        EXPECT_THROW((void)registry.service("web", reads), std::invalid_argument);
+    }
     RegistryOptions given;
     given.unused_for = -1ms;
     EXPECT_THROW((void)reader(60s, given), std::invalid_argument);
     given.unused_for = 1s;
     given.heartbeat = 60s;
     EXPECT_THROW((void)reader(60s, given), std::invalid_argument) << "as long as the lease";
+}
+
+TEST_P(LiveService, AForkedChildReadsWhatWasKnownAndIsToldTheRest) {
+    auto const registry = reader();
+    auto const service = watched(registry);
+    (void)registry.instances("web");
+    auto const child = ::fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+        int wrong = 0;
+        try {
+            std::error_code error;
+            (void)registry.instances("web", error);
+            if (error) wrong |= 1;
+            (void)registry.instances("new", error);
+            if (error != errc::closed) wrong |= 2;
+            (void)registry.services(error);
+            if (error != errc::closed) wrong |= 4;
+            (void)service.instances(error);
+            if (error) wrong |= 8;
+        } catch (std::exception const&) {
+            wrong |= 16;
+        }
+        ::_exit(wrong);
+    }
+    int status = -1;
+    ASSERT_TRUE(eventually([&] { return ::waitpid(child, &status, WNOHANG) == child; }));
+    ASSERT_TRUE(WIFEXITED(status));
+    EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Layouts, LiveService, testing::Values("streaming", "cosky"),
