@@ -26,7 +26,7 @@ enum class AnnouncementEvent {
                        ///< its renewals, within twelve rounds; told once until they end. Not of
                        ///< persistent instances of CoSky, which nobody renews.
     drained,           ///< An operator wants it to get no traffic for a while.
-    restored,          ///< That while is over.
+    restored,          ///< That while is over; right behind `drained` if it was short.
     released,          ///< Deregistered, as asked.
     persistent,        ///< Only of a `Renewal`: it is there, and has no lease to be renewed.
 };
@@ -51,7 +51,8 @@ struct AnnounceOptions {
 /// anew, by its owner's restart or after a loss. Then the owner's description wins.
 ///
 /// While an operator drains it, it is disabled, or deregistered where the layout stores no such
-/// thing (CoSky), and gets back what is wanted when that ends.
+/// thing (CoSky), and gets back what is wanted with the first round after that, also when it heard
+/// of the drain only then. A drain is no removal: `stay_out` does not concern it.
 ///
 /// A deregistration that Redis does not answer is repeated until the lease has ended the instance.
 ///

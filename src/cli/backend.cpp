@@ -76,6 +76,12 @@ Written Backend::merge_metadata(InstanceId const& id, Metadata const& metadata) 
         .value();
 }
 
+std::optional<announce::DrainMark> Backend::drain_mark(InstanceId const& id) const {
+    announce::DrainMarks marks{*core_, port_->live()};
+    std::vector<InstanceId> const stored{port_->validated(id)};
+    return core_->run([&] { return marks.read(stored, core_->deadline()); }).value().front();
+}
+
 void Backend::mark_drained(InstanceId const& id, std::chrono::milliseconds time) const {
     announce::DrainMarks marks{*core_, port_->live()};
     auto const stored = port_->validated(id);

@@ -8,6 +8,9 @@
 
 #include "registry/layout_port.hpp"
 
+namespace rollcall::announce {
+struct DrainMark;
+}
 namespace rollcall::redis {
 class ClientCore;
 }
@@ -42,8 +45,11 @@ public:
     Written set_metadata(InstanceId const& id, Metadata const& metadata) const;
     Written merge_metadata(InstanceId const& id, Metadata const& metadata) const;
 
-    /// Asks the owner of an instance to take no traffic for `time`.
+    /// What asks the owner of an instance to take no traffic, or asked it for that lately.
+    std::optional<announce::DrainMark> drain_mark(InstanceId const& id) const;
+    /// Asks for it for `time`; zero: for no longer.
     void mark_drained(InstanceId const& id, std::chrono::milliseconds time) const;
+    /// Leaves nothing of it.
     void unmark_drained(InstanceId const& id) const;
 
     SweepReport sweep() const;

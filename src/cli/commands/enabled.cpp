@@ -12,7 +12,10 @@ public:
     void declare(OptionSet& options) override { instance_.declare(options); }
 
     Exit run(Context& context) override {
-        auto const written = context.backend().set_enabled(instance_.id(), on_);
+        auto const& backend = context.backend();
+        auto const written = backend.set_enabled(instance_.id(), on_);
+        // Else its owner would disable it again.
+        if (on_) backend.unmark_drained(instance_.id());
         return report_change(context, instance_, written, on_ ? "enabled" : "disabled");
     }
 

@@ -168,7 +168,7 @@ Task<void> AnnouncerLoop::prepare(std::vector<Call> registrations) {
     Keys keys;
     keys.reserve(registrations.size());
     for (auto const& call : registrations) keys.push_back(call.keys.front());
-    co_await read_marks(std::move(keys));
+    co_await read_marks(std::move(keys), Before::registration);
     for (auto& call : registrations) waiting_.push_back(std::move(call));
     begin_waiting();
 }
@@ -196,6 +196,7 @@ Task<AnnouncerMachine::Result> AnnouncerLoop::register_instance(Key key) {
     auto const instance = machine_.to_store(key);
     if (!instance) co_return Machine::Result::withdrawn;
     owners_.forget(key);
+    auto const drains = find(key)->ended_drains;
     auto call = port_->register_instance(*instance, core_->deadline());
     auto const result = co_await written(key, "register", std::move(call));
     // A registration creates what it does not find.
@@ -203,6 +204,7 @@ Task<AnnouncerMachine::Result> AnnouncerLoop::register_instance(Key key) {
     if (auto* const entry = find(key)) {
         entry->written = *instance;
         entry->unsure.reset();
+        if (entry->ended_drains != drains) entry->doubt(enabled_part);
     }
     owners_.forget(key);
     co_return Machine::Result::done;
@@ -210,7 +212,11 @@ Task<AnnouncerMachine::Result> AnnouncerLoop::register_instance(Key key) {
 
 Task<AnnouncerMachine::Result> AnnouncerLoop::update(Key key, bool again) {
     auto const result = co_await update_parts(key, again);
-    if (result == Machine::Result::gone) co_await find_generation();
+    if (result != Machine::Result::gone) co_return result;
+    Keys keys{key};
+    bool const known = co_await read_marks(std::move(keys), Before::judgement);
+    if (!known) co_return Machine::Result::transient;
+    co_await find_generation();
     co_return result;
 }
 
@@ -237,16 +243,16 @@ Task<AnnouncerMachine::Result> AnnouncerLoop::update_part(Key key, std::size_t p
         (that.is_same(*entry->written, wanted) && !perhaps_other)) {
         co_return Machine::Result::done;
     }
-    entry->changed.set(part);
     auto const id = entry->record->id;
     // It may be carried out without our hearing of it, also when something else is wanted by then.
-    entry->unsure.set(part);
+    entry->doubt(part);
+    auto const drains = entry->ended_drains;
     auto call = that.write(*port_, id, wanted, core_->deadline());
     auto const result = co_await written(key, that.verb, std::move(call));
     if (result != Machine::Result::done) co_return result;
     if (auto* const still = find(key)) {
         that.copy(wanted, *still->written);
-        still->unsure.reset(part);
+        if (still->ended_drains == drains) still->unsure.reset(part);
     }
     co_return Machine::Result::done;
 }

@@ -61,6 +61,12 @@ private:
             {};  // Parts of it that were written since, without an answer.
         std::bitset<instance_part_count> changed = {};  // Parts that were ever written.
         Key after = 0;                                  // The one of this id before it.
+        std::uint64_t ended_drains = 0;
+
+        void doubt(std::size_t part) {
+            changed.set(part);
+            unsure.set(part);
+        }
     };
 
     /// A heartbeat for all that are registered, with what is asked beside it.
@@ -93,7 +99,10 @@ private:
     Machine::Result failed(Key key, std::string_view what, Failure const& failure);
 
     Task<void> round(Call call);
-    Task<void> read_marks(Keys keys);
+    enum class Before : std::uint8_t { judgement, registration };
+    Task<bool> read_marks(Keys keys, Before before);
+    void note_mark(Key key, std::optional<DrainMark> const& mark, Before before);
+    void note_end_of_drain(Key key);
     std::vector<std::size_t> by_service(Keys const& keys) const;
     Task<void> beat(Round& round);
     Task<void> beat_some(Round& round, std::size_t first, std::size_t last);

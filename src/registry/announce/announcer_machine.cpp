@@ -90,18 +90,38 @@ void AnnouncerMachine::erase(Key key, Notices& notices) {
     if (follower != entries_.end()) review(follower->first, follower->second);
 }
 
-AnnouncerMachine::Notices AnnouncerMachine::mark(Key key, bool drained, Time now) {
+AnnouncerMachine::Notices AnnouncerMachine::mark(Key key, Drain const& drain, Time now) {
     Notices notices;
     auto const found = entries_.find(key);
     if (found == entries_.end()) return notices;
     auto& entry = found->second;
-    if (entry.adopted || entry.leaving || entry.out || entry.drained == drained) return notices;
-    entry.drained = drained;
+    if (entry.adopted || entry.leaving || entry.out) return notices;
+    bool const wanted = drain.state == Drain::State::wanted;
+    bool const may_be_stored = entry.written != 0 || entry.busy;
+    bool const missed = drain.state == Drain::State::over && !entry.drained &&
+                        drain.number != entry.drain && may_be_stored;
+    if (!missed && wanted == entry.drained) {
+        if (wanted) entry.drain = drain.number;
+        return notices;
+    }
+    if (drain.state != Drain::State::none) entry.drain = drain.number;
+    entry.drained = wanted;
     ++entry.wanted;
+    if (missed && times_.deregisters_drained) {
+        entry.written = 0;
+        entry.missing_before = entry.wanted;
+    }
     entry.retry_at = now;
     review(key, entry);
-    notices.push_back({key, drained ? AnnouncementEvent::drained : AnnouncementEvent::restored});
+    if (wanted || missed) notices.push_back({key, AnnouncementEvent::drained});
+    if (!wanted) notices.push_back({key, AnnouncementEvent::restored});
     return notices;
+}
+
+void AnnouncerMachine::mark_as_past(Key key, std::uint64_t number) {
+    if (auto const found = entries_.find(key); found != entries_.end()) {
+        found->second.drain = number;
+    }
 }
 
 void AnnouncerMachine::connected(Time now) {
@@ -236,7 +256,7 @@ void AnnouncerMachine::written(Entry& entry, Flight const& flight) {
     // An update leaves the lease as it is.
     if (flight.call.kind == Call::Kind::register_instance) renewed(entry, flight);
     succeed(entry);
-    entry.written = flight.revision;
+    entry.written = flight.revision < entry.missing_before ? 0 : flight.revision;
     if (flight.call.again || flight.call.kind == Call::Kind::register_instance) {
         entry.perhaps_older = false;
     }

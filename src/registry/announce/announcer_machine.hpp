@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "registry/announce/drain.hpp"
 #include "registry/live/sighting.hpp"
 
 #include "rollcall/announcement.hpp"
@@ -92,8 +93,11 @@ public:
     Notices release(Key key);
     /// What is next about it is due now, though it failed just before.
     void hurry(Key key);
-    /// Whether an operator wants it to get no traffic.
-    Notices mark(Key key, bool drained, Time now);
+    /// What an operator wants of its traffic. One that began and ended since this was told last is
+    /// told of, too, and what it changed is changed back. To be told before what is found gone.
+    Notices mark(Key key, Drain const& drain, Time now);
+    /// That drain is over, and what it changed will be overwritten by a registration.
+    void mark_as_past(Key key, std::uint64_t number);
 
     /// There is a connection, the first or another one.
     void connected(Time now);
@@ -131,8 +135,10 @@ private:
         bool out = false;           // Somebody removed it, and it stays out.
         bool leaving = false;
         bool drained = false;
-        bool tried = false;  // It may be stored.
-        Key after = 0;       // What has to be gone first.
+        std::uint64_t drain = 0;           // The last one that is known.
+        std::uint64_t missing_before = 0;  // Registrations of earlier revisions are undone.
+        bool tried = false;                // It may be stored.
+        Key after = 0;                     // What has to be gone first.
         Time tried_at = {};  // When the last call was made that may have stored or renewed it.
         bool busy = false;   // A call about it alone is on its way.
         bool told_refused = false;

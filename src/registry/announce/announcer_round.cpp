@@ -39,7 +39,9 @@ Task<void> AnnouncerLoop::round(Call call) {
         co_await look_before_round();
         co_await beat(round);
         co_await find_unlisted(round);
-        co_await read_marks(machine_.announced());
+        bool const known = co_await read_marks(machine_.announced(), Before::judgement);
+        // Whom a drain may have deregistered, nobody has removed.
+        if (!known) std::ranges::replace(round.beats, Machine::Beat::gone, Machine::Beat::failed);
         auto const gone = std::count(round.beats.begin(), round.beats.end(), Machine::Beat::gone);
         if (gone > 0) co_await find_generation();
     } catch (std::exception const& error) {
@@ -69,7 +71,8 @@ std::vector<std::size_t> AnnouncerLoop::by_service(Keys const& keys) const {
     return order;
 }
 
-Task<void> AnnouncerLoop::read_marks(Keys keys) {
+/// Whether all of them are known; else what was known before holds.
+Task<bool> AnnouncerLoop::read_marks(Keys keys, Before before) {
     for (std::size_t first = 0; first < keys.size(); first += asked_at_once) {
         auto const last = std::min(first + asked_at_once, keys.size());
         std::vector<Key> asked;
@@ -80,13 +83,31 @@ Task<void> AnnouncerLoop::read_marks(Keys keys) {
             asked.push_back(keys[i]);
             ids.push_back(entry->record->id);
         }
-        auto const marked = co_await marks_.read(ids, core_->deadline());
-        if (marked.has_error()) co_return;  // What was known of them holds.
-        for (std::size_t i = 0; i < asked.size(); ++i) {
-            tell(machine_.mark(asked[i], (*marked)[i], now()));
-        }
+        auto const marks = co_await marks_.read(ids, core_->deadline());
+        if (marks.has_error()) co_return false;
+        for (std::size_t i = 0; i < asked.size(); ++i) note_mark(asked[i], (*marks)[i], before);
         wake_.notify();
     }
+    co_return true;
+}
+
+void AnnouncerLoop::note_mark(Key key, std::optional<DrainMark> const& mark, Before before) {
+    auto const drain = mark ? mark->drain() : Drain{};
+    bool const over = drain.state == Drain::State::over;
+    if (over && before == Before::registration) machine_.mark_as_past(key, drain.number);
+    auto const notices = machine_.mark(key, drain, now());
+    if (!notices.empty() && notices.back().event == AnnouncementEvent::restored) {
+        note_end_of_drain(key);
+    }
+    tell(notices);
+}
+
+/// The operator's program disables an instance itself, maybe behind what was written here last.
+void AnnouncerLoop::note_end_of_drain(Key key) {
+    auto* const entry = find(key);
+    if (!entry) return;
+    ++entry->ended_drains;
+    if (entry->written && entry->written->enabled) entry->doubt(enabled_part);
 }
 
 /// Each part has its own time, too: a million take longer than one request may.

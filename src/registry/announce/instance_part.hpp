@@ -24,6 +24,7 @@ struct InstancePart {
 };
 
 inline constexpr std::size_t instance_part_count = 4;
+inline constexpr std::size_t enabled_part = 2;
 extern std::array<InstancePart, instance_part_count> const instance_parts;
 
 }  // namespace rollcall::announce

@@ -21,6 +21,17 @@ protected:
     bool drained_soon(ServiceInstance const& instance) {
         return eventually([&] { return is_drained(instance); });
     }
+    /// As the program does; zero: one that is over by now.
+    void drain(Owner& operators, ServiceInstance const& instance, std::chrono::milliseconds time) {
+        auto const id = id_of(instance);
+        auto& core = *operators.core;
+        announce::DrainMarks marks{core, operators.port->live()};
+        core.run([&] { return marks.set(id, time, core.deadline()); }).value();
+        if (!GetParam().disables) return remove(operators, instance);
+        core.run([&] { return operators.port->set_enabled(id, false, core.deadline()); }).value();
+    }
+    /// A round, and soon.
+    void call_for_round() { admin().must({"DEL", GetParam().epoch_key}); }
     bool back_soon(ServiceInstance const& instance) {
         return eventually([&] { return stored(instance) && !is_drained(instance); });
     }
@@ -100,9 +111,93 @@ TEST_P(DrainTest, AMarkEndsByItself) {
     EXPECT_TRUE(drained_soon(me.instance()));
     auto const id = id_of(me.instance());
     announce::DrainMarks const marks{*operators->core, operators->port->live()};
-    EXPECT_GT(admin().must({"PTTL", marks.key_of(id)}).integer, 0);
+    EXPECT_GT(admin().must({"PTTL", marks.key_of(id)}).integer, marks.afterlife().count());
+    EXPECT_GE(marks.afterlife(), lease);
     admin().must({"PEXPIRE", marks.key_of(id), "50"});
     EXPECT_TRUE(back_soon(me.instance()));
+}
+
+TEST_P(DrainTest, OneThatEndsBetweenTwoRoundsIsChangedBack) {
+    auto const by = owner(seldom);
+    auto const me = announced(*by, instance(), true);
+    auto const operators = owner(seldom);
+    for (std::size_t i = 1; i <= 2; ++i) {
+        drain(*operators, me.instance(), 0ms);
+        EXPECT_TRUE(is_drained(me.instance()));
+        call_for_round();
+        EXPECT_TRUE(back_soon(me.instance()));
+        EXPECT_TRUE(events->has("restored", i));
+        EXPECT_TRUE(eventually([&] { return me.registered(); }));
+    }
+    EXPECT_EQ(events->count("drained"), 2u);
+    EXPECT_EQ(events->count("lost") + events->count("removed_by_other"), 0u);
+}
+
+TEST_P(DrainTest, OneThatEndsBetweenTwoRoundsLeavesWhatTheOwnerDisabled) {
+    if (!GetParam().disables) return;
+    auto const by = owner(seldom);
+    auto me = announced(*by, instance());
+    me.set_enabled(false);
+    ASSERT_TRUE(drained_soon(me.instance()));
+    auto const operators = owner(seldom);
+    drain(*operators, me.instance(), 0ms);
+    call_for_round();
+    EXPECT_TRUE(events->has("restored"));
+    EXPECT_TRUE(is_drained(me.instance()));
+}
+
+TEST_P(DrainTest, AnUpdateThatFindsNothingLooksForAMark) {
+    auto const by = owner(seldom);
+    auto me = announced(*by, instance(), true);
+    auto const operators = owner(seldom);
+    drain(*operators, me.instance(), 0ms);
+    me.set_weight(7);
+    EXPECT_TRUE(eventually([&] { return field(me.instance(), "weight") == "7"; }));
+    call_for_round();
+    EXPECT_TRUE(back_soon(me.instance()));
+    EXPECT_EQ(events->count("removed_by_other"), 0u);
+}
+
+TEST_P(DrainTest, OneOfAPersistentInstanceIsChangedBackByTheNextConnection) {
+    auto const by = owner(seldom);
+    auto persistent = instance();
+    persistent.ephemeral = false;
+    auto const me = announced(*by, persistent, true);
+    auto const operators = owner(seldom);
+    drain(*operators, me.instance(), 0ms);
+    admin().must({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
+    EXPECT_TRUE(back_soon(me.instance()));
+    EXPECT_TRUE(events->has("restored"));
+    EXPECT_EQ(events->count("removed_by_other"), 0u);
+}
+
+TEST_P(DrainTest, OneBehindAnotherIsObeyedWithoutABreak) {
+    auto const by = owner(50ms);
+    auto const me = announced(*by, instance());
+    auto const other = by->announcer->announce(instance(8081), {});
+    auto const operators = owner(seldom);
+    mark(*operators, me.instance(), true);
+    ASSERT_TRUE(drained_soon(me.instance()));
+    mark(*operators, me.instance(), true);
+    for (int round = 0; round < 3; ++round) EXPECT_TRUE(renewed(other.instance()));
+    EXPECT_TRUE(is_drained(me.instance()));
+    EXPECT_EQ(events->count("restored"), 0u);
+    EXPECT_EQ(events->count("drained"), 1u);
+}
+
+TEST_P(DrainTest, OneThatIsOverIsNothingToTheNextOwner) {
+    auto const operators = owner(seldom);
+    auto const by = owner(seldom);
+    auto first = by->announcer->announce(instance(), {});
+    ASSERT_TRUE(eventually([&] { return first.registered(); }));
+    drain(*operators, first.instance(), 0ms);
+    first.release();
+    auto const next = owner(50ms);
+    auto const me = announced(*next, instance());
+    EXPECT_TRUE(renewed(me.instance()));
+    EXPECT_TRUE(renewed(me.instance()));
+    EXPECT_TRUE(back_soon(me.instance()));
+    EXPECT_EQ(events->count("drained") + events->count("restored"), 0u);
 }
 
 TEST_P(DrainTest, WhatIsMarkedBeforeIsNeverShown) {
@@ -125,8 +220,7 @@ TEST_P(DrainTest, ALossOfTheDataEndsIt) {
     auto const me = announced(*by, instance());
     auto const operators = owner(seldom);
     mark(*operators, me.instance(), true);
-    // A round, and soon.
-    admin().must({"DEL", GetParam().epoch_key});
+    call_for_round();
     EXPECT_TRUE(drained_soon(me.instance()));
     server.kill();
     server.start();

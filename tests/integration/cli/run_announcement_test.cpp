@@ -120,6 +120,32 @@ TEST_P(RunAnnouncementTest, ObeysADrainUntilItEnds) {
     EXPECT_TRUE(listed());
 }
 
+TEST_P(RunAnnouncementTest, ADrainMayBeShorterThanAHeartbeat) {
+    lease_ = "9s";
+    auto program = supervise({}, {});
+    ASSERT_TRUE(listed());
+    order("drain", {"--for", "1s"});
+    EXPECT_EQ(count("web"), 0u);
+    ASSERT_TRUE(says(program, "not drained any more: " + id_));
+    EXPECT_TRUE(listed());
+    EXPECT_THAT(program.err(), Not(HasSubstr("somebody deregistered")));
+}
+
+TEST_P(RunAnnouncementTest, ADrainIsEndedByItsOperator) {
+    lease_ = "1s";
+    auto program = supervise({}, {});
+    ASSERT_TRUE(listed());
+    order("drain", {"--for", "1h"});
+    ASSERT_TRUE(says(program, "an operator drains web/" + id_));
+    if (cosky()) {
+        order("drain", {"--end"});
+    } else {
+        order("enable");
+    }
+    EXPECT_TRUE(says(program, "not drained any more: " + id_));
+    EXPECT_TRUE(listed());
+}
+
 TEST_P(RunAnnouncementTest, SaysThatAnotherKeepsTheSameIdAlive) {
     lease_ = "1s";
     auto first = supervise({}, {});

@@ -119,10 +119,27 @@ TEST_F(WatchTest, DrainKeepsTrafficFromAnInstanceAtOnce) {
     EXPECT_EQ(outcome.json().at("done").as_string(), "disabled");
     EXPECT_EQ(count("web"), 0U);
     auto const key = std::string{"redis_streaming_registry:rollcall:drained:web:a"};
-    EXPECT_GT(redis().must({"PTTL", key}).integer, 290'000);
+    EXPECT_GT(redis().must({"PTTL", key}).integer, 86'400'000 + 290'000);
     EXPECT_EQ(run({"drain", "--service", "web", "--id", "b", "--for", "5m"}).code, 3);
     EXPECT_EQ(redis().must({"KEYS", "*drained:web:b"}).elements.size(), 0U);
     EXPECT_EQ(run({"drain", "--service", "web", "--id", "a", "--for", "0s"}).code, 2);
+    EXPECT_EQ(run({"drain", "--service", "web", "--id", "a"}).code, 2);
+    EXPECT_EQ(run({"drain", "--service", "web", "--id", "a", "--for", "1s", "--end"}).code, 2);
+}
+
+TEST_F(WatchTest, ADrainIsEndedEarlyOnce) {
+    add("web", "a");
+    Arguments const end{"drain", "--service", "web", "--id", "a", "--end", "--output", "json"};
+    auto const none = run(end);
+    EXPECT_EQ(none.code, 3);
+    EXPECT_THAT(none.err, HasSubstr("is not drained"));
+    must({"drain", "--service", "web", "--id", "a", "--for", "5m"});
+    EXPECT_EQ(run(end).json().at("done").as_string(), "ended");
+    EXPECT_EQ(run(end).code, 3);
+    must({"drain", "--service", "web", "--id", "a", "--for", "5m"});
+    must({"enable", "--service", "web", "--id", "a"});
+    EXPECT_EQ(count("web"), 1U);
+    EXPECT_EQ(redis().must({"KEYS", "*drained*"}).elements.size(), 0U);
 }
 
 TEST_F(WatchTest, DrainInTheLayoutOfCoskyDeregisters) {
@@ -133,6 +150,10 @@ TEST_F(WatchTest, DrainInTheLayoutOfCoskyDeregisters) {
     EXPECT_EQ(outcome.code, 0) << outcome.err;
     EXPECT_EQ(outcome.json().at("done").as_string(), "deregistered");
     EXPECT_EQ(count("web"), 0U);
+    must({"drain", "--service", "web", "--id", "web@http#10.0.0.5#80", "--for", "9m"});
+    auto const key = std::string{"cosky-{default}:rollcall:drained:web:web@http#10.0.0.5#80"};
+    EXPECT_GT(redis().must({"PTTL", key}).integer, 86'400'000 + 8 * 60'000)
+        << "what is drained is drained for longer, though it is not there";
 }
 
 TEST_F(WatchTest, EndsQuietlyWhenNobodyReadsAnyMore) {

@@ -201,30 +201,36 @@ void Announcing::begin(std::vector<Call> calls) {
     if (registrations.empty()) return;
     Keys keys;
     for (auto const& call : registrations) keys.push_back(call.keys.front());
-    read_marks(std::move(keys), [this, registrations] {
+    read_marks(std::move(keys), true, [this, registrations](bool) {
         for (auto const& call : registrations) carry_out(call);
     });
 }
 
-void Announcing::read_marks(Keys keys, Done then) {
+void Announcing::read_marks(Keys keys, bool before_registration, Known then) {
     std::vector<std::pair<Key, std::size_t>> asked;
     for (auto const key : keys) {
         if (auto const* const entry = find(key)) asked.emplace_back(key, entry->member);
     }
-    if (asked.empty()) return then();
-    auto const marked = std::make_shared<std::vector<bool>>();
+    if (asked.empty()) return then(true);
+    auto const drains = std::make_shared<std::vector<Drain>>();
     commands_.ask(
-        [this, asked, marked] {
-            for (auto const& [key, of] : asked) marked->push_back(world_.redis.marked(of));
+        [this, asked, drains] {
+            for (auto const& [key, of] : asked) drains->push_back(world_.redis.drain(of));
         },
-        [this, asked, marked, then = std::move(then)](bool answered) {
+        [this, asked, drains, before_registration, then = std::move(then)](bool answered) {
             if (!alive()) return;
             for (std::size_t i = 0; answered && i < asked.size(); ++i) {
-                tell(machine_.mark(asked[i].first, (*marked)[i], now()));
+                note_mark(asked[i].first, (*drains)[i], before_registration);
             }
             wake();
-            then();
+            then(answered);
         });
+}
+
+void Announcing::note_mark(Key key, Drain const& drain, bool before_registration) {
+    bool const over = drain.state == Drain::State::over;
+    if (over && before_registration) machine_.mark_as_past(key, drain.number);
+    tell(machine_.mark(key, drain, now()));
 }
 
 void Announcing::carry_out(Call const& call) {
@@ -290,7 +296,7 @@ void Announcing::update(Call const& call) {
             if (!alive()) return;
             if (!answered) return answer(call, Machine::Result::transient);
             if (!*existed) {
-                return find_generation([this, call] { answer(call, Machine::Result::gone); });
+                return judge_update(call);
             }
             commands_.ask(
                 [this, instance] {
@@ -301,6 +307,13 @@ void Announcing::update(Call const& call) {
                     if (alive()) answer(call, Machine::Result::done);
                 });
         });
+}
+
+void Announcing::judge_update(Call const& call) {
+    read_marks(call.keys, false, [this, call](bool known) {
+        if (!known) return answer(call, Machine::Result::transient);
+        find_generation([this, call] { answer(call, Machine::Result::gone); });
+    });
 }
 
 void Announcing::deregister(Call const& call) {
@@ -349,7 +362,11 @@ void Announcing::round(Call call) {
             if (!alive()) return;
             if (answered) round->beats = *seen;
             find_unlisted(round, [this, round] {
-                read_marks(machine_.announced(), [this, round] {
+                read_marks(machine_.announced(), false, [this, round](bool known) {
+                    if (!known) {
+                        std::ranges::replace(round->beats, Machine::Beat::gone,
+                                             Machine::Beat::failed);
+                    }
                     bool const gone = std::count(round->beats.begin(), round->beats.end(),
                                                  Machine::Beat::gone) > 0;
                     if (!gone) return end_round(round);

@@ -55,7 +55,10 @@ private:
     void find_generation(Done then);
 
     void begin(std::vector<Call> calls);
-    void read_marks(Keys keys, Done then);
+    using Known = std::function<void(bool)>;
+    void read_marks(Keys keys, bool before_registration, Known then);
+    void note_mark(Key key, Drain const& drain, bool before_registration);
+    void judge_update(Call const& call);
     void carry_out(Call const& call);
     void register_instance(Call const& call);
     void register_again(std::size_t member, ServiceInstance const& instance);

@@ -133,14 +133,16 @@ void Fleet::apply_to_instance(Step const& step) {
     if (!world_.redis.up()) return;
     auto const member = world_.member(step.who, step.what);
     auto const& instance = world_.members[member].instance;
-    if (step.act == Act::drain) return world_.redis.mark(member, step.lasts);
-    if (!world_.redis.contents().serves(instance)) return;
+    if (step.act == Act::drain) world_.redis.mark(member, step.lasts);
+    // As the program drains.
+    bool const stays = step.act == Act::drain && world_.scene.layout == Layout::streaming;
+    if (stays || !world_.redis.contents().serves(instance)) return;
     if (step.act == Act::evict_hash) {
         world_.redis.act([&](Contents& contents) { contents.evict_hash(instance); });
         return world_.truth.evicted(member);
     }
     world_.redis.act([&](Contents& contents) { contents.deregister(instance); });
-    world_.truth.removed_by_other(member);
+    world_.truth.removed_by_other(member, step.act == Act::drain);
 }
 
 void Fleet::apply_to_path(Step const& step) {

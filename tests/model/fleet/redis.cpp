@@ -11,6 +11,12 @@ Contents::Clock Redis::clock() const {
     return std::chrono::floor<milliseconds>(timeline_.now().time_since_epoch()).count();
 }
 
+Drain Redis::drain(std::size_t member) const {
+    auto const& mark = marks_.at(member);
+    if (mark.number == 0) return {};
+    return {mark.until > clock() ? Drain::State::wanted : Drain::State::over, mark.number};
+}
+
 void Redis::tell() {
     for (auto& [service, message] : contents_->said()) {
         Push const push{Push::Kind::message, service, message.id, message.news};
@@ -44,7 +50,7 @@ void Redis::set_epoch_if_none() {
 
 void Redis::flush() {
     contents_ = make_contents(layout_);
-    marks_.assign(marks_.size(), 0);
+    marks_.assign(marks_.size(), {});
     lifetime_.epoch = 0;
     invalidate();
 }

@@ -7,6 +7,7 @@
 
 #include "model/fleet/contents.hpp"
 #include "model/fleet/timeline.hpp"
+#include "registry/announce/drain.hpp"
 
 namespace rollcall::test::fleet {
 
@@ -68,9 +69,11 @@ public:
     void set_epoch_if_none();
     void garbage(std::string const& service);
 
-    bool marked(std::size_t member) const { return marks_.at(member) > clock(); }
-    void mark(std::size_t member, milliseconds time) { marks_.at(member) = clock() + time.count(); }
-    void set_members(std::size_t count) { marks_.assign(count, 0); }
+    Drain drain(std::size_t member) const;
+    void mark(std::size_t member, milliseconds time) {
+        marks_.at(member) = {clock() + time.count(), ++drains_};
+    }
+    void set_members(std::size_t count) { marks_.assign(count, {}); }
 
     void attach(Listener& listener) { listeners_.push_back(&listener); }
     void detach(Listener& listener) { std::erase(listeners_, &listener); }
@@ -80,10 +83,14 @@ public:
     void stop() { up_ = false; }
     void start_again();
     void start_empty();
+    struct Mark {  // Of an operator.
+        Contents::Clock until = 0;
+        std::uint64_t number = 0;  // 0: there is none.
+    };
     struct Copy {
         std::shared_ptr<Contents const> contents;
         std::uint32_t epoch = 0;
-        std::vector<Contents::Clock> marks;
+        std::vector<Mark> marks;
     };
     Copy copy() const { return {contents_->copy(), lifetime_.epoch, marks_}; }
     void fail_over(Copy const& copy);
@@ -95,7 +102,8 @@ private:
     Timeline const& timeline_;
     Layout const layout_;
     std::unique_ptr<Contents> contents_;
-    std::vector<Contents::Clock> marks_;  // Of operators, by member: until when.
+    std::vector<Mark> marks_;  // By member.
+    std::uint64_t drains_ = 0;
     std::vector<Listener*> listeners_;
     Lifetime lifetime_{1, 1, 0};
     std::uint32_t epochs_ = 0;

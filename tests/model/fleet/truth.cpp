@@ -124,6 +124,8 @@ void Truth::told_removed(std::size_t member) {
     auto const& life = lives_[member];
     if (!life.removed && !life.evicted)
         fail(name(member) + ": told as removed, and nobody removed it");
+    if (life.by_drain && !life.evicted && !life.disturbed)
+        fail(name(member) + ": told as removed, and it was drained");
     if (life.stay_out) gives_up(member);
 }
 
@@ -147,7 +149,7 @@ void Truth::stored(std::size_t member, bool by_jvm) {
     if (life.removed) life.acknowledged.reset();
     life.stored = true;
     life.copied = false;
-    life.removed = life.evicted = life.disturbed = life.brought_back = false;
+    life.removed = life.by_drain = life.evicted = life.disturbed = life.brought_back = false;
     if (by_jvm) {
         forget_release(member);  // Its own doing.
     } else if (life.released) {
@@ -158,8 +160,9 @@ void Truth::stored(std::size_t member, bool by_jvm) {
     refresh(member);
 }
 
-void Truth::removed_by_other(std::size_t member) {
+void Truth::removed_by_other(std::size_t member, bool by_drain) {
     lives_[member].removed = true;
+    lives_[member].by_drain = by_drain;
     refresh(member);
 }
 

@@ -51,7 +51,7 @@ public:
     // At the server.
     void stored(std::size_t member, bool by_jvm);
     void removed_by_owner(std::size_t member) { refresh(member); }
-    void removed_by_other(std::size_t member);
+    void removed_by_other(std::size_t member, bool by_drain);
     void evicted(std::size_t member);
     void swept();  ///< Whatever was removed, was removed by others.
     void refresh(std::size_t member);
@@ -89,8 +89,9 @@ private:
         bool changed = false;  // Since it was announced.
         bool copied = false;   // From an older copy, which may describe the owner before.
         bool leaving = false;
-        bool drained = false;  // And thus not stored, in layouts that store no such mark.
-        bool removed = false;  // By others, since it was last stored.
+        bool drained = false;   // And thus not stored, in layouts that store no such mark.
+        bool removed = false;   // By others, since it was last stored.
+        bool by_drain = false;  // The same, for a while.
         bool evicted = false;
         bool disturbed = false;
         bool brought_back = false;  // By an older copy.

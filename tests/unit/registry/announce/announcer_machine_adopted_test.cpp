@@ -169,11 +169,12 @@ TEST_F(AdoptedInstanceTest, AnOperatorsMarkChangesNothing) {
     calls();
     answer({Beat::alive});
     EXPECT_THAT(machine.announced(), IsEmpty()) << "it is not even asked for";
-    EXPECT_THAT(told(machine.mark(1, true, now)), IsEmpty());
+    EXPECT_THAT(told(machine.mark(1, {Drain::State::wanted, 1}, now)), IsEmpty());
     EXPECT_THAT(calls(), IsEmpty());
     EXPECT_TRUE(machine.registered(1));
     round();
-    EXPECT_THAT(told(machine.mark(1, false, now)), IsEmpty());
+    EXPECT_THAT(told(machine.mark(1, {Drain::State::over, 2}, now)), IsEmpty());
+    EXPECT_THAT(calls(), IsEmpty());
 }
 
 TEST_F(AdoptedInstanceTest, WaitsForTheEndOfWhatWasAnnouncedBefore) {

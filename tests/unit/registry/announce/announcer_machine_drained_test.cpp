@@ -7,7 +7,14 @@ using namespace std::chrono_literals;
 
 class DrainedTest : public AnnouncerMachineTest {
 protected:
-    std::vector<std::string> mark(bool drained) { return told(machine.mark(1, drained, now)); }
+    using State = Drain::State;
+
+    std::vector<std::string> mark(State state, std::uint64_t number = 1) {
+        return told(machine.mark(1, Drain{state, number}, now));
+    }
+    std::vector<std::string> mark(bool drained) {
+        return mark(drained ? State::wanted : State::none);
+    }
 };
 
 TEST_F(DrainedTest, IsDisabledAndGetsBackWhatIsWanted) {
@@ -61,6 +68,54 @@ TEST_F(DrainedTest, IsReleasedAsAnyOther) {
     answer(Kind::update, Machine::Result::done);
     EXPECT_THAT(calls(), ElementsAre("deregister 1"));
     EXPECT_THAT(answer(Kind::deregister, Machine::Result::done), ElementsAre("1 released"));
+}
+
+TEST_F(DrainedTest, ItsEndIsToldOnce) {
+    announced();
+    mark(State::wanted);
+    calls();
+    answer(Kind::update, Machine::Result::done);
+    EXPECT_THAT(mark(State::over), ElementsAre("1 restored"));
+    EXPECT_THAT(calls(), ElementsAre("update 1"));
+    EXPECT_TRUE(machine.to_store(1)->enabled);
+    answer(Kind::update, Machine::Result::done);
+    EXPECT_THAT(mark(State::over), IsEmpty());
+    EXPECT_THAT(mark(State::none), IsEmpty());
+    EXPECT_THAT(calls(), IsEmpty());
+}
+
+TEST_F(DrainedTest, OneThatEndedUnseenIsChangedBack) {
+    announced();
+    for (std::uint64_t number = 1; number <= 2; ++number) {
+        EXPECT_THAT(mark(State::over, number), ElementsAre("1 drained", "1 restored"));
+        EXPECT_THAT(calls(), ElementsAre("update 1"));
+        EXPECT_TRUE(machine.to_store(1)->enabled);
+        answer(Kind::update, Machine::Result::done);
+        EXPECT_THAT(mark(State::over, number), IsEmpty());
+    }
+}
+
+TEST_F(DrainedTest, OneBehindAnotherIsTheSame) {
+    announced();
+    mark(State::wanted, 1);
+    calls();
+    answer(Kind::update, Machine::Result::done);
+    EXPECT_THAT(mark(State::wanted, 2), IsEmpty());
+    EXPECT_THAT(calls(), IsEmpty());
+    EXPECT_THAT(mark(State::over, 2), ElementsAre("1 restored"));
+    EXPECT_THAT(mark(State::wanted, 3), ElementsAre("1 drained"));
+    EXPECT_THAT(mark(State::over, 4), ElementsAre("1 restored"));
+}
+
+TEST_F(DrainedTest, WhatWasOverBeforeTheRegistrationIsPast) {
+    machine.add(instance(), false);
+    calls();
+    machine.mark_as_past(1, 7);
+    EXPECT_THAT(mark(State::over, 7), IsEmpty());
+    answer(Kind::register_instance, Machine::Result::done);
+    EXPECT_THAT(mark(State::over, 7), IsEmpty());
+    EXPECT_THAT(calls(), IsEmpty());
+    EXPECT_THAT(mark(State::over, 8), ElementsAre("1 drained", "1 restored"));
 }
 
 /// Where there is nothing to disable.
@@ -148,6 +203,39 @@ TEST_F(DeregisteredWhileDrained, IsNotRegisteredWhenTheMarkWasThereBefore) {
     EXPECT_THAT(answer(Kind::register_instance, Machine::Result::withdrawn), IsEmpty());
     EXPECT_THAT(calls(), IsEmpty());
     EXPECT_THAT(told(machine.release(1)), ElementsAre("1 released"));
+}
+
+TEST_F(DeregisteredWhileDrained, OneThatEndedUnseenIsNoRemoval) {
+    announced(true);
+    round();
+    EXPECT_THAT(mark(State::over), ElementsAre("1 drained", "1 restored"));
+    EXPECT_THAT(answer({Beat::gone}), IsEmpty());
+    EXPECT_THAT(calls(), ElementsAre("register 1"));
+    EXPECT_THAT(answer(Kind::register_instance, Machine::Result::done),
+                ElementsAre("1 registered"));
+    round();
+    EXPECT_THAT(mark(State::over), IsEmpty());
+    EXPECT_THAT(answer({Beat::gone}), ElementsAre("1 removed")) << "by somebody, later";
+}
+
+TEST_F(DeregisteredWhileDrained, AnUpdateThatFoundNothingIsNoRemoval) {
+    announced(true);
+    machine.change(1, instance(2));
+    calls();
+    mark(State::over);
+    EXPECT_THAT(answer(Kind::update, Machine::Result::gone), IsEmpty());
+    EXPECT_THAT(calls(), ElementsAre("register 1"));
+}
+
+TEST_F(DeregisteredWhileDrained, ARegistrationOnItsWayMayBeUndoneByOneThatEnded) {
+    machine.add(instance(), true);
+    calls();
+    EXPECT_THAT(mark(State::over), ElementsAre("1 drained", "1 restored"));
+    EXPECT_THAT(answer(Kind::register_instance, Machine::Result::done),
+                ElementsAre("1 registered"));
+    EXPECT_THAT(calls(), ElementsAre("register 1"));
+    answer(Kind::register_instance, Machine::Result::done);
+    EXPECT_THAT(calls(), IsEmpty());
 }
 
 }  // namespace
