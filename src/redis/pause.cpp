@@ -1,6 +1,8 @@
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/basic_waitable_timer.hpp>
+#include <boost/asio/error.hpp>
 #include <boost/asio/this_coro.hpp>
+#include <boost/system/system_error.hpp>
 
 #include "core/deadline.hpp"
 #include "redis/task.hpp"
@@ -13,6 +15,11 @@ Task<bool> pause(std::chrono::milliseconds time) {
         timer{co_await asio::this_coro::executor, after(time)};
     auto const [error] = co_await timer.async_wait(asio::as_tuple(use_task));
     co_return !error;
+}
+
+bool is_cancellation(std::exception const& error) noexcept {
+    auto const* const known = dynamic_cast<boost::system::system_error const*>(&error);
+    return known && known->code() == asio::error::operation_aborted;
 }
 
 }  // namespace rollcall

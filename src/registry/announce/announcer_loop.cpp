@@ -26,6 +26,12 @@ AnnouncerTimes times_of(LayoutPort& port, milliseconds heartbeat) {
     return times;
 }
 
+/// That there is no connection has been told, and that all ends is wanted.
+bool is_worth_telling(Failure const& failure) {
+    auto const code = failure.code();
+    return code != errc::not_connected && code != errc::cancelled && code != errc::closed;
+}
+
 }  // namespace
 
 AnnouncerLoop::AnnouncerLoop(std::shared_ptr<redis::ClientCore> core,
@@ -178,7 +184,8 @@ Task<void> AnnouncerLoop::carry_out(Call call) {
     try {
         result = co_await make(call);
     } catch (std::exception const& error) {
-        failed(call.keys.front(), "announce", Failure{errc::unexpected_reply, error.what()});
+        auto const code = is_cancellation(error) ? errc::cancelled : errc::unexpected_reply;
+        failed(call.keys.front(), "announce", Failure{code, error.what()});
     }
     --under_way_;
     answer(call, result);
@@ -275,18 +282,26 @@ Task<AnnouncerMachine::Result> AnnouncerLoop::written(Key key, std::string_view 
                                                       Task<Result<Written>> call) {
     auto const result = co_await std::move(call);
     if (result.has_error()) co_return failed(key, what, result.error());
+    if (std::exchange(cannot_write_, false)) {
+        core_->log().write_state(LogLevel::info, "announcing", "working",
+                                 "writing again what is announced");
+    }
     co_return result->existed ? Machine::Result::done : Machine::Result::gone;
 }
 
 AnnouncerMachine::Result AnnouncerLoop::failed(Key key, std::string_view what,
                                                Failure const& failure) {
     bool const transient = is_unanswered(failure) || is_transient(failure.code());
-    auto const* const entry = find(key);
-    if (entry && !transient) {
+    if (auto const* const entry = find(key)) {
         auto const& id = entry->record->id;
-        core_->log().write(LogLevel::warning, "announce",
-                           subject("cannot " + std::string{what}, id.service, id.id) +
-                               ", will keep trying: " + failure.detail());
+        auto const text = subject("cannot " + std::string{what}, id.service, id.id) +
+                          ", will keep trying: " + failure.detail();
+        if (!transient) {
+            core_->log().write(LogLevel::warning, "announce", text);
+        } else if (is_worth_telling(failure)) {
+            cannot_write_ = true;
+            core_->log().write_state(LogLevel::warning, "announcing", "failing", text);
+        }
     }
     return transient ? Machine::Result::transient : Machine::Result::refused;
 }

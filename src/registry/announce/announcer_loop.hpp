@@ -141,6 +141,7 @@ private:
     std::uint64_t rounds_ = 0;  // Since the connection.
     std::uint64_t doubts_ = 0;
     bool keeping_ = false;
+    bool cannot_write_ = false;
     bool cannot_renew_ = false;
     bool reached_ = false;  // Redis, ever: else there is nothing to be deregistered.
     Machine::Time away_since_;

@@ -45,8 +45,10 @@ Task<void> AnnouncerLoop::round(Call call) {
         auto const gone = std::count(round.beats.begin(), round.beats.end(), Machine::Beat::gone);
         if (gone > 0) co_await find_generation();
     } catch (std::exception const& error) {
-        core_->log().write(LogLevel::warning, "announce",
-                           std::string{"a round of heartbeats failed: "} + error.what());
+        if (!is_cancellation(error)) {
+            core_->log().write(LogLevel::warning, "announce",
+                               std::string{"a round of heartbeats failed: "} + error.what());
+        }
     }
     bool const look_at_all = rounds_++ % rounds_between_looks == 0;
     std::vector<Machine::Beat> beats(order.size());
@@ -165,10 +167,14 @@ void AnnouncerLoop::note_renewal(Result<std::vector<Liveness>> const& found) {
         core_->log().write_state(
             LogLevel::warning, "renewal", "failing",
             "cannot renew instances, will keep trying: " + found.error().detail());
-    } else if (cannot_renew_ && found.has_value()) {
+    }
+    bool const renewed = found.has_value() && std::ranges::any_of(*found, [](Liveness one) {
+                             return one == Liveness::alive || one == Liveness::persistent;
+                         });
+    if (cannot_renew_ && renewed) {
         core_->log().write_state(LogLevel::info, "renewal", "working", "renewing again");
     }
-    cannot_renew_ = failed || (cannot_renew_ && found.has_error());
+    cannot_renew_ = failed || (cannot_renew_ && !renewed);
 }
 
 /// What is renewed in a service that nobody finds is not registered.
