@@ -15,6 +15,7 @@
 #include <thread>
 #include <unistd.h>
 
+#include "redis/server_watch.hpp"
 #include "redis/signal_block.hpp"
 
 namespace rollcall::redis {
@@ -24,6 +25,7 @@ using std::chrono::milliseconds;
 
 constexpr std::chrono::hours longest_timeout{24};
 constexpr std::size_t most_in_flight = 100'000;
+constexpr milliseconds before_next_start{20};
 
 /// Becomes true once.
 class Event {
@@ -86,24 +88,50 @@ std::string text_of(std::exception_ptr const& error) {
 /// a name resolution that nothing can interrupt.
 struct ClientCore::Loop {
     Loop(SessionOptions options, Log const& logger)
-        : log(logger), session_options(std::move(options)), session(io, session_options, logger) {
+        : log(logger),
+          session_options(watched(std::move(options))),
+          session(io, session_options, logger) {
         session.attach(outage);
+    }
+
+    static SessionOptions watched(SessionOptions options) {
+        options.servers = std::make_shared<ServerWatch>();
+        return options;
     }
 
     void run() noexcept {
         ::pthread_setname_np(::pthread_self(), "rollcall-io");
-        session.start();
-        for (;;) {
-            try {
-                io.run();
-                break;
-            } catch (...) {
-                log.write(
-                    LogLevel::error, "io thread",
-                    "an exception reached the I/O thread: " + text_of(std::current_exception()));
-            }
-        }
+        while (!done()) continue;
         ended.set();
+    }
+
+    /// Whether all is done. Without memory for the beginning, it is begun again after a pause.
+    bool done() noexcept {
+        try {
+            if (!started && !stopping) session.start();
+            started = true;
+            io.run();
+            return true;
+        } catch (...) {
+            tell(std::current_exception());
+        }
+        if (started) return false;
+        std::this_thread::sleep_for(before_next_start);
+        try {
+            io.poll();
+        } catch (...) {
+            tell(std::current_exception());
+        }
+        return false;
+    }
+
+    void tell(std::exception_ptr const& error) const noexcept {
+        try {
+            log.write(LogLevel::error, "io thread",
+                      "an exception reached the I/O thread: " + text_of(error));
+        } catch (...) {
+            // There is no memory for the words either.
+        }
     }
 
     void stop() {
@@ -119,8 +147,9 @@ struct ClientCore::Loop {
         if (!subscriber) {
             subscriber =
                 std::make_unique<Subscriber>(io, session_options, SubscriberOptions{}, log);
-            stopping ? subscriber->stop() : subscriber->start();
+            if (stopping) subscriber->stop();
         }
+        if (!stopping) subscriber->start();
         return *subscriber;
     }
 
@@ -132,6 +161,7 @@ struct ClientCore::Loop {
     Outage outage{session, session_options.url};
     std::unique_ptr<Subscriber> subscriber;  // On the I/O thread only, as is the next.
     bool stopping = false;
+    bool started = false;
     Event ended;
 };
 
@@ -207,6 +237,8 @@ ClientCore::~ClientCore() {
 Session& ClientCore::session() noexcept { return running_->loop->session; }
 
 Subscriber& ClientCore::subscriber() { return running_->loop->get_subscriber(); }
+
+bool ClientCore::at_one_server() { return running_->loop->session_options.servers->together(); }
 
 std::optional<Outage::State> ClientCore::outage() const { return running_->loop->outage.now(); }
 

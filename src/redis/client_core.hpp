@@ -48,6 +48,9 @@ public:
     Session& session() noexcept;
     /// The second connection, for pushes; made at the first call. On the I/O thread only.
     Subscriber& subscriber();
+    /// Whether neither connection is known to be at another server than the other. Otherwise they
+    /// are brought together, in a while. On the I/O thread only.
+    bool at_one_server();
     asio::io_context& io() noexcept;
     /// Where what the user gave us to call is called.
     std::shared_ptr<CallbackThread> const& callbacks() const noexcept { return callbacks_; }

@@ -7,7 +7,9 @@
 #include <boost/asio/post.hpp>
 #include <exception>
 
+#include "redis/info.hpp"
 #include "redis/read_limit.hpp"
+#include "redis/server_watch.hpp"
 
 namespace rollcall::redis {
 namespace {
@@ -22,10 +24,13 @@ constexpr milliseconds longest_pause{1'000};
 constexpr milliseconds shortest_pause{20};
 constexpr milliseconds longest_delay{50};  // Of a timer, in a process that gets its time.
 
-boost::redis::any_adapter adapt(Response& response) {
+/// `on_reply` is called behind each reply, from where the connection is being read.
+template <class OnReply>
+boost::redis::any_adapter adapt(Response& response, OnReply on_reply) {
     using Event = boost::redis::any_adapter::parse_event;
     return boost::redis::any_adapter{
-        [&response](Event event, boost::redis::resp3::node_view const& node, error_code&) {
+        [&response, on_reply](Event event, boost::redis::resp3::node_view const& node,
+                              error_code&) {
             switch (event) {
                 case Event::init:
                     response.begin_reply();
@@ -35,9 +40,14 @@ boost::redis::any_adapter adapt(Response& response) {
                     break;
                 case Event::done:
                     response.end_reply();
+                    on_reply();
                     break;
             }
         }};
+}
+
+boost::redis::any_adapter adapt(Response& response) {
+    return adapt(response, [] {});
 }
 
 boost::redis::config make_config(SessionOptions const& options) {
@@ -61,7 +71,33 @@ boost::redis::logger silence() {
     return Logger{Logger::level::disabled, [](Logger::level, std::string_view) {}};
 }
 
+/// Of the map that HELLO is answered by; 0 when it is none.
+std::int64_t client_id_in(Value hello) {
+    std::string_view key;
+    for (auto const part : hello) {
+        if (key == "id") return part.integer();
+        key = part.text();
+    }
+    return 0;
+}
+
+/// Redis before 7.0 puts a script's own words before those of the command that was refused.
+bool is_refusal_to_write(boost::redis::resp3::node_view const& node) {
+    using Type = boost::redis::resp3::type;
+    if (node.data_type != Type::simple_error && node.data_type != Type::blob_error) return false;
+    return node.value.starts_with("READONLY ") ||
+           node.value.find("-READONLY ") != std::string_view::npos;
+}
+
 }  // namespace
+
+/// CLIENT KILL, under way on one connection. Never sent on another, which may lead elsewhere.
+struct Link::Killing {
+    std::uint64_t attempt = 0;
+    std::vector<Fence::Ended> ended = {};
+    boost::redis::request wire{boost::redis::request::config{true, false, true, false}};
+    Response replies = {};
+};
 
 Link::Link(asio::io_context& io, SessionOptions options, Log log, LinkRole role, Owner* owner)
     : io_(io),
@@ -74,7 +110,9 @@ Link::Link(asio::io_context& io, SessionOptions options, Log log, LinkRole role,
       connection_(io.get_executor(), silence()),
       deadlines_(io),
       clock_(io),
-      random_(std::random_device{}()) {
+      random_(std::random_device{}()),
+      answers_(options_.answer_limit) {
+    if (options_.servers) options_.servers->add(*this);
     auto const& url = options_.url;
     if (url.password.empty() && url.user.empty()) {
         hello_.push("HELLO", {"3", "SETNAME", options_.client_name});
@@ -83,13 +121,19 @@ Link::Link(asio::io_context& io, SessionOptions options, Log log, LinkRole role,
         hello_.push("HELLO", {"3", "AUTH", user, url.password, "SETNAME", options_.client_name});
     }
     if (url.database != 0) hello_.push("SELECT", {std::to_string(url.database)});
+    hello_.push("INFO", {"server"});
     ping_.push("PING");
 }
 
+Link::~Link() {
+    if (options_.servers) options_.servers->remove(*this);
+}
+
 void Link::start() {
-    if (std::exchange(started_, true)) return;
+    if (started_) return;
     last_error_ = "no attempt to connect has ended yet";
     asio::co_spawn(io_, connect_for_ever(), asio::detached);
+    started_ = true;  // Where there was no memory for it, it may be called again.
 }
 
 void Link::stop() {
@@ -113,6 +157,9 @@ Task<void> Link::connect_for_ever() {
 
 void Link::begin_attempt() {
     phase_ = Phase::connecting;
+    ++attempt_;
+    server_.clear();
+    client_id_ = 0;
     was_connected_ = false;
     silent_since_.reset();
     attempt_end_ = after(options_.connect_limit);
@@ -161,9 +208,16 @@ void Link::abandon(std::string why) {
     connection_.cancel(boost::redis::operation::run);
 }
 
+void Link::abandon_soon(std::string why) {
+    asio::post(io_, [this, attempt = attempt_, why = std::move(why)]() mutable {
+        if (attempt == attempt_) abandon(std::move(why));
+    });
+}
+
 void Link::take_down(Phase next, std::string why) {
     last_error_ = std::move(why);
     was_connected_ = connected();
+    if (pipeline_.left_unanswered()) fence_.remember({server_, client_id_});
     phase_ = next;
     pipeline_.close();
     if (was_connected_ && owner_ && !stopping_) owner_->on_down();
@@ -178,8 +232,15 @@ milliseconds Link::next_pause() {
 void Link::send_hello() {
     hello_sent_ = true;
     hello_replies_.clear();
+    // A refusal is all that comes of one whom Redis takes for one client too many.
+    auto const on_reply = [this] {
+        if (!hello_replies_[hello_replies_.size() - 1].is_error()) return;
+        asio::post(io_, [this, attempt = attempt_] {
+            if (attempt == attempt_ && phase_ == Phase::connecting) (void)was_refused();
+        });
+    };
     // A request that contains HELLO goes before those that wait.
-    connection_.async_exec(hello_.wire(), adapt(hello_replies_),
+    connection_.async_exec(hello_.wire(), adapt(hello_replies_, on_reply),
                            [this](error_code error, std::size_t) { on_hello(error); });
 }
 
@@ -191,16 +252,63 @@ void Link::on_hello(error_code error) {
         return;
     }
     if (phase_ != Phase::connecting) return;
-    for (std::size_t i = 0; i < hello_replies_.size(); ++i) {
+    if (was_refused()) return;
+    note_server();
+    auto const ended = fence_.of(server_);
+    ended.empty() ? come_up() : kill(ended);
+}
+
+bool Link::was_refused() {
+    // The last is INFO, which we can do without.
+    auto const needed = std::min(hello_replies_.size(), hello_.size() - 1);
+    for (std::size_t i = 0; i < needed; ++i) {
         auto const reply = hello_replies_[i];
         if (!reply.is_error()) continue;
         auto const failure = failure_of(reply, "logging in");
         refused_ = !is_transient(failure.code());
         if (refused_) pipeline_.refuse(failure);
         abandon(failure.detail());
-        return;
+        return true;
     }
+    return false;
+}
+
+void Link::note_server() {
+    client_id_ = client_id_in(hello_replies_[0]);
+    server_ = info_id(hello_replies_[hello_replies_.size() - 1], "run_id");
+}
+
+void Link::kill(std::vector<Fence::Ended> const& ended) {
+    auto killing = std::make_shared<Killing>();
+    killing->attempt = attempt_;
+    killing->ended = ended;
+    for (auto const& each : ended) killing->wire.push("CLIENT", "KILL", "ID", each.client_id);
+    auto& request = *killing;
+    connection_.async_exec(request.wire, adapt(request.replies),
+                           [this, killing = std::move(killing)](error_code error, std::size_t) {
+                               bool const of_another =
+                                   killing->attempt != attempt_ || phase_ != Phase::connecting;
+                               if (!error && !stopping_ && !of_another) on_killed(*killing);
+                           });
+}
+
+void Link::on_killed(Killing const& killing) {
+    for (std::size_t i = 0; i < killing.ended.size(); ++i) {
+        auto const reply = killing.replies[i];
+        if (!reply.is_error()) {
+            fence_.settle(killing.ended[i]);
+            continue;
+        }
+        log_.write_state(LogLevel::info, "fence", "refused",
+                         failure_of(reply, "dropping an ended connection").detail() +
+                             "; what was written on it may be carried out late");
+    }
+    come_up();
+}
+
+void Link::come_up() {
     phase_ = Phase::connected;
+    connected_at_ = std::chrono::steady_clock::now();
     failures_ = 0;
     denied_ = false;
     last_error_.clear();
@@ -211,9 +319,11 @@ void Link::on_hello(error_code error) {
     heard_ = true;
     asked_at_.reset();
     pardoned_ = false;
+    answers_.begin(arrived(), connected_at_);
     pipeline_.open();
     watch();
     if (owner_) owner_->on_up();
+    if (options_.servers) (void)options_.servers->together();
 }
 
 void Link::watch() {
@@ -227,6 +337,8 @@ void Link::watch() {
 
 void Link::on_watch() {
     auto const now = std::chrono::steady_clock::now();
+    if (options_.servers) (void)options_.servers->together();
+    if (!answers(now)) return abandon("the server sends bytes, but no answers");
     if (heard_anything()) {
         asked_at_.reset();
         pardoned_ = false;
@@ -248,8 +360,32 @@ bool Link::heard_anything() {
     return std::exchange(heard_, false) || more;
 }
 
+bool Link::answers(Deadline now) {
+    using Verdict = AnswerWatch::Verdict;
+    if (now - next_look_ > longest_delay) answers_.excuse(now - next_look_);
+    if (owner_ && owner_->awaits_answer()) {  // Who asked it watches over it.
+        answers_.begin(arrived(), now);
+        return true;
+    }
+    auto const verdict = answers_.look(arrived(), owed_since(), now);
+    if (verdict == Verdict::ask) send_ping();
+    return verdict != Verdict::dead;
+}
+
+std::optional<Deadline> Link::owed_since() const {
+    auto const since = pipeline_.owed_since();
+    if (!ping_sent_) return since;
+    return since ? std::min(*since, ping_sent_at_) : ping_sent_at_;
+}
+
+AnswerWatch::Arrived Link::arrived() {
+    auto const [answers, bytes] = received_by(connection_);
+    return {answers, bytes};
+}
+
 void Link::send_ping() {
     if (std::exchange(ping_sent_, true)) return;
+    ping_sent_at_ = std::chrono::steady_clock::now();
     ping_reply_.clear();
     connection_.async_exec(ping_.wire(), adapt(ping_reply_), [this](error_code error, std::size_t) {
         ping_sent_ = false;
@@ -258,15 +394,24 @@ void Link::send_ping() {
 }
 
 void Link::send(Flight& flight) {
+    flight.note_sent(std::chrono::steady_clock::now());
     using Event = boost::redis::any_adapter::parse_event;
     boost::redis::any_adapter adapter{
         [this, &flight](Event event, boost::redis::resp3::node_view const& node, error_code&) {
-            heard_ = true;
-            pipeline_.receive(flight, event, node);
+            receive(flight, event, node);
         }};
     connection_.async_exec(
         flight.wire(), std::move(adapter),
         [this, &flight](error_code error, std::size_t) { pipeline_.landed(flight, !!error); });
+}
+
+void Link::receive(Flight& flight, Flight::Event event,
+                   boost::redis::resp3::node_view const& node) {
+    heard_ = true;
+    if (options_.servers && event == Flight::Event::node && is_refusal_to_write(node)) {
+        options_.servers->refused_to_write();
+    }
+    pipeline_.receive(flight, event, node);
 }
 
 void Link::schedule_turn() {

@@ -3,10 +3,14 @@
 #include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/redis/connection.hpp>
 #include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <optional>
 #include <random>
 #include <string>
 
+#include "redis/answer_watch.hpp"
+#include "redis/fence.hpp"
 #include "redis/pipeline.hpp"
 #include "redis/session.hpp"
 
@@ -22,6 +26,9 @@ struct LinkRole {
 ///
 /// The loop is our own, one Boost.Redis run for each connection, and so are log-in and PING, as
 /// ordinary requests: only so are a refused password, a refused PING and a dead peer told apart.
+///
+/// What was written and not answered when a connection ended may arrive later than all that is
+/// written on the next. So the next begins with CLIENT KILL of that one, where this user may.
 ///
 /// Thread safety: the I/O thread only.
 /// Lifetime: after `stop`, the `io_context` must have run out of work before it is destroyed.
@@ -48,15 +55,21 @@ public:
 
     /// `owner` may be null; otherwise it must outlive the link.
     Link(asio::io_context& io, SessionOptions options, Log log, LinkRole role, Owner* owner);
+    ~Link() override;
 
     void start();
     /// Fails what is waiting with `errc::closed` and closes the connection.
     void stop();
     /// Ends the current connection because of `why`; the next is made after a pause.
     void abandon(std::string why);
+    /// The same, from where the connection is being read. Not the one that comes after it.
+    void abandon_soon(std::string why);
 
     bool connected() const noexcept { return phase_ == Phase::connected; }
     bool stopped() const noexcept { return stopping_; }
+    /// The `run_id` of the Redis at the other end; empty where INFO is refused.
+    std::string const& server() const noexcept { return server_; }
+    Deadline connected_at() const noexcept { return connected_at_; }
     /// See `Session`.
     bool absent() const noexcept { return !connected() && !denied_; }
     unsigned failed_attempts() const noexcept { return failures_; }
@@ -93,9 +106,19 @@ private:
 
     void send_hello();
     void on_hello(boost::system::error_code error);
+    bool was_refused();
+    void note_server();
+    struct Killing;
+    void kill(std::vector<Fence::Ended> const& ended);
+    void on_killed(Killing const& killing);
+    void come_up();
+    void receive(Flight& flight, Flight::Event event, boost::redis::resp3::node_view const& node);
     void watch();
     void on_watch();
     bool heard_anything();  ///< Since the last call.
+    bool answers(Deadline now);
+    std::optional<Deadline> owed_since() const;
+    AnswerWatch::Arrived arrived();
     void send_ping();
     void set_no_delay();
     bool silent_peer() const;  ///< Connected now, and not yet logged in.
@@ -128,15 +151,22 @@ private:
     Request hello_;
     Response hello_replies_;
     bool hello_sent_ = false;  // Its answer or its end is still to come.
+    std::string server_;
+    std::int64_t client_id_ = 0;
+    std::uint64_t attempt_ = 0;
+    Deadline connected_at_ = {};
+    Fence fence_;
 
     Request ping_;
     Response ping_reply_;
     bool ping_sent_ = false;
+    Deadline ping_sent_at_ = {};
     bool heard_ = false;                // Anything since the last look.
     std::size_t unread_ = 0;            // At the last look.
     std::optional<Deadline> asked_at_;  // When a sign of life was asked for and none came since.
     Deadline next_look_ = {};
     bool pardoned_ = false;  // Its time began anew once since a sign of life.
+    AnswerWatch answers_;
 };
 
 }  // namespace rollcall::redis

@@ -48,9 +48,15 @@ void Pipeline::cancel(Operation& operation) {
 void Pipeline::open() {
     open_ = true;
     held_ = false;
+    lost_ = false;
     ++opened_;
     refusal_.reset();
     host_.schedule_turn();
+}
+
+std::optional<Deadline> Pipeline::owed_since() const {
+    if (flying_.empty()) return std::nullopt;
+    return flying_.front()->sent_at_;
 }
 
 void Pipeline::close() { open_ = false; }
@@ -118,7 +124,9 @@ void Pipeline::receive(Flight& flight, Flight::Event event,
 
 void Pipeline::landed(Flight& flight, bool lost) {
     if (lost) {
-        in_flight_ -= flight.slots_.size() - flight.current_;
+        auto const unanswered = flight.slots_.size() - flight.current_;
+        in_flight_ -= unanswered;
+        lost_ = lost_ || unanswered > 0;
         for (auto& slot : flight.slots_) {
             if (!slot.operation) continue;
             auto& operation = *std::exchange(slot.operation, nullptr);

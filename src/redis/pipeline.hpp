@@ -56,6 +56,7 @@ public:
 
     boost::redis::request const& wire() const noexcept { return wire_; }
     std::size_t size() const noexcept { return slots_.size(); }
+    void note_sent(Deadline at) noexcept { sent_at_ = at; }
 
 private:
     friend class Pipeline;
@@ -66,6 +67,7 @@ private:
 
     boost::redis::request wire_{boost::redis::request::config{true, false, true, false}};
     std::vector<Slot> slots_;
+    Deadline sent_at_ = {};
     std::size_t current_ = 0;  // The slot whose reply comes next.
 };
 
@@ -99,6 +101,10 @@ public:
     bool is_open() const noexcept { return open_; }
     /// Its number, counted from 1; 0 while there is none.
     std::uint64_t connection() const noexcept { return open_ ? opened_ : 0; }
+    /// When the oldest was sent that is not answered.
+    std::optional<Deadline> owed_since() const;
+    /// Whether something was sent on this connection, or on the last one, and not answered.
+    bool left_unanswered() const noexcept { return lost_ || in_flight_ > 0; }
     void hold() noexcept { held_ = true; }  ///< Sends nothing until `release`, however open.
     void release();
 
@@ -136,6 +142,7 @@ private:
     std::uint64_t opened_ = 0;  // How often: the number of the connection.
     bool open_ = false;
     bool held_ = false;
+    bool lost_ = false;  // Answers, on this connection.
     bool in_turn_ = false;
 };
 

@@ -2,6 +2,7 @@
 
 #include <boost/redis/connection.hpp>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 
 // Boost.Redis takes the limit of what a connection may hold unread when a run begins, and has no
@@ -34,6 +35,18 @@ inline void set_read_limit(Connection& connection, boost::redis::config config, 
 /// Bytes of the reply that is coming in.
 inline std::size_t unread_bytes(Connection& connection) {
     return parts_of(connection).st_.mpx.get_read_buffer_size();
+}
+
+struct Received {
+    std::uint64_t answers = 0;  ///< Complete replies; no pushes.
+    std::uint64_t bytes = 0;    ///< Pushes and what is incomplete included.
+};
+
+/// On all its runs so far.
+inline Received received_by(Connection& connection) {
+    auto const usage = parts_of(connection).st_.mpx.get_usage();
+    return {usage.responses_received,
+            usage.response_bytes_received + usage.push_bytes_received + unread_bytes(connection)};
 }
 
 }  // namespace rollcall::redis

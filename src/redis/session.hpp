@@ -17,6 +17,7 @@
 namespace rollcall::redis {
 
 class Link;
+class ServerWatch;
 
 struct SessionOptions {
     Url url = {};
@@ -32,6 +33,11 @@ struct SessionOptions {
     std::chrono::milliseconds connect_limit{5'000};
     /// For logging in, once there is somebody at the other end.
     std::chrono::milliseconds login_limit{1'000};
+    /// Nor is a connection borne on which bytes arrive, but no answer for so long: fewer bytes than
+    /// a long answer on a slow line would bring. See `AnswerWatch`.
+    std::chrono::milliseconds answer_limit{3'000};
+    /// Common to the connections of a client; may be null.
+    std::shared_ptr<ServerWatch> servers = {};
 };
 
 /// Is told of the connections of a session, on the I/O thread. Must not throw.
@@ -54,7 +60,7 @@ public:
     Session(asio::io_context& io, SessionOptions options, Log log);
     ~Session();
 
-    void start();  ///< Begins to connect.
+    void start();  ///< Begins to connect; again: nothing.
     /// Fails what is waiting with `errc::closed` and closes the connection.
     void stop();
 

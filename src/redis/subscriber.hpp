@@ -45,7 +45,7 @@ public:
     Subscriber(asio::io_context& io, SessionOptions session, SubscriberOptions options, Log log);
     ~Subscriber();
 
-    void start();  ///< Begins to connect.
+    void start();  ///< Begins to connect; again: nothing.
     /// No handler is called any more; what waits fails with `errc::closed`. The socket is closed
     /// when the subscriber is destroyed.
     void stop();

@@ -51,7 +51,9 @@ Subscriber::Impl::Impl(asio::io_context& io, SessionOptions session, SubscriberO
 
 void Subscriber::Impl::start() {
     link_.start();
+    if (receiving_) return;
     asio::co_spawn(io_, receive_for_ever(), asio::detached);
+    receiving_ = true;
 }
 
 void Subscriber::Impl::stop() {

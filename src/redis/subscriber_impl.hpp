@@ -79,6 +79,7 @@ private:
     KeyWatch keys_;
     std::vector<PushHandler*> handlers_;
     std::uint64_t unknown_ = 0;
+    bool receiving_ = false;
     bool delivering_ = false;
     bool scheduled_ = false;
 

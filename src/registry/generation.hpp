@@ -40,10 +40,6 @@ struct GenerationRead {
 /// The longest epoch that is one.
 inline constexpr std::size_t longest_epoch = 256;
 
-/// The value of `name` in the text of INFO; empty when there is none. Total: the text may be
-/// anything.
-std::string_view info_value(std::string_view info, std::string_view name) noexcept;
-
 /// Reads the generation in one round trip: CLIENT ID, INFO twice, GET.
 ///
 /// Errors: those of `Session::exec`; what Redis says of GET (`errc::unavailable` while it loads).

@@ -12,7 +12,8 @@ Task<Result<GenerationRead>> ask_for_generation(std::shared_ptr<redis::ClientCor
 
 Task<Result<bool>> ask_for_pong(std::shared_ptr<redis::ClientCore> core) {
     auto const pong = co_await core->subscriber().ping(core->deadline());
-    co_return pong.has_value();
+    // What is written is heard of at the same server only.
+    co_return pong.has_value() && core->at_one_server();
 }
 
 }  // namespace

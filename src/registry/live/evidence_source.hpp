@@ -24,7 +24,7 @@ public:
 
     Task<Result<GenerationRead>> generation() { return generation_.ask(); }
     /// Whether a PING came back on the connection for pushes: then every message that was sent
-    /// before it has reached its handler.
+    /// before it has reached its handler. Not while the other connection is at another server.
     Task<Result<bool>> all_messages_arrived() { return ping_.ask(); }
 
     /// The number of the generation that both reads saw by the same connection; none if they did

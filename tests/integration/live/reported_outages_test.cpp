@@ -4,11 +4,13 @@
 #include <gmock/gmock.h>
 #include <memory>
 #include <netinet/in.h>
+#include <sstream>
 #include <stdexcept>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "fixture.hpp"
+#include "integration/redis/detour.hpp"
 
 namespace rollcall::live::test {
 namespace {
@@ -49,10 +51,24 @@ public:
         return !RedisClient{*replica_}.must({"KEYS", pattern}).elements.empty();
     }
     void fail_over() {
+        promote();
+        master_->kill();
+    }
+    /// The old master lives on, and closes nothing.
+    void promote() {
         RedisClient{*replica_}.must({"REPLICAOF", "NO", "ONE"});
         std::filesystem::remove(address());
         std::filesystem::create_symlink(replica_->socket(), address());
-        master_->kill();
+    }
+    void demote() { RedisClient{*master_}.must({"REPLICAOF", "127.0.0.1", port_of_replica_}); }
+    /// On the old master.
+    void close_commands() {
+        RedisClient old{*master_};
+        std::istringstream list{old.must({"CLIENT", "LIST"}).text};
+        for (std::string line; std::getline(list, line);) {
+            if (line.find(" name=rollcall ") == line.npos) continue;
+            old.must({"CLIENT", "KILL", "ID", line.substr(3, line.find(' ') - 3)});
+        }
     }
 
 private:
@@ -60,10 +76,11 @@ private:
 
     TemporaryFolder folder_;
     std::string port_ = free_port();
+    std::string port_of_replica_ = free_port();
     std::unique_ptr<RedisServer> master_ = std::make_unique<RedisServer>(
         std::vector<std::string>{"bind 127.0.0.1", "port " + port_, "repl-diskless-sync-delay 0"});
-    std::unique_ptr<RedisServer> replica_ =
-        std::make_unique<RedisServer>(std::vector<std::string>{"replicaof 127.0.0.1 " + port_});
+    std::unique_ptr<RedisServer> replica_ = std::make_unique<RedisServer>(std::vector<std::string>{
+        "bind 127.0.0.1", "port " + port_of_replica_, "replicaof 127.0.0.1 " + port_});
 };
 
 class ReportedOutage : public LiveTest {};
@@ -90,6 +107,69 @@ TEST_P(ReportedOutage, AfterAFailOverMessagesComeAndScriptsAreKnownAgain) {
     me.update_metadata({{"zone", "c"}});
     EXPECT_TRUE(eventually([&] { return heard.has("updated " + id(1)); }));
     EXPECT_TRUE(me.registered());
+}
+
+TEST_P(ReportedOutage, AfterAFailOverThatClosesNothingOwnersAreAtTheNewMaster) {
+    FailOver servers;
+    auto through = options();
+    through.url = servers.url();
+    Client own{through};
+    RegistryOptions given;
+    given.heartbeat = 100ms;
+    Registry const registry{own, layout(2s), given};
+    auto me = registry.announce(instance(1));
+    ASSERT_TRUE(eventually([&] { return me.registered(); }));
+    ASSERT_TRUE(eventually([&] { return servers.replica_has("*" + id(1)); }));
+    servers.promote();
+    servers.demote();
+    through.url = servers.url_of_replica();
+    Client other{through};
+    Registry const reader{other, layout(2s)};
+    auto const service = watched(reader);
+    me.update_metadata({{"zone", "b"}});
+    EXPECT_TRUE(eventually([&] {
+        auto const shown = service.instances();
+        auto const* const found = shown.find(id(1));
+        return found && found->metadata.contains("zone");
+    }));
+    auto const leaves = [&] { return ids_of(service.instances()).empty(); };
+    EXPECT_FALSE(eventually(leaves, 3s)) << "longer than a lease";
+    EXPECT_TRUE(me.registered());
+}
+
+TEST_P(ReportedOutage, AReaderIsNotDeafWhenOnlyItsCommandsFollowAFailOver) {
+    FailOver servers;
+    auto through = options();
+    through.url = servers.url();
+    Client own{through};
+    Registry const registry{own, layout()};
+    Owners owners{servers.url_of_replica(), layout()};
+    auto const service = watched(registry);
+    servers.promote();
+    servers.close_commands();
+    ASSERT_TRUE(eventually([&] { return log.count("lost the connection to") > 0; }));
+    owners.add(instance(1));
+    EXPECT_TRUE(shows(service, {id(1)}));
+    owners.add(instance(2));
+    EXPECT_TRUE(shows(service, {id(1), id(2)}));
+    EXPECT_TRUE(eventually([&] { return !service.stale(); }));
+    Heard heard;
+    auto const watch = service.on_change(heard.listener());
+    owners.set_metadata(id(2), {{"zone", "b"}});
+    EXPECT_TRUE(eventually([&] { return heard.has("updated " + id(2)); }));
+}
+
+TEST_P(ReportedOutage, AConnectionOnWhichBytesTrickleIsNone) {
+    rollcall::test::Detour line{server, 0ms};
+    auto through = options();
+    through.url = line.url();
+    Client own{through};
+    Registry const registry{own, layout()};
+    Owners owners{server.url(), layout()};
+    auto const service = watched(registry);
+    line.trickle();
+    owners.add(instance(1));
+    EXPECT_TRUE(shows(service, {id(1)}, 12s));
 }
 
 TEST_P(ReportedOutage, AChangeIsNotReadByEachWatcherOfABigServiceAsAWhole) {

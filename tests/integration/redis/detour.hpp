@@ -6,6 +6,7 @@
 #include <cstring>
 #include <deque>
 #include <list>
+#include <mutex>
 #include <poll.h>
 #include <stdexcept>
 #include <string>
@@ -20,7 +21,9 @@
 namespace rollcall::test {
 
 /// A longer way to a server: a unix socket whose connections end at the server's, where each byte
-/// takes `delay` in either direction.
+/// takes `delay` in either direction, and which breaks on request.
+///
+/// Thread safety: all members.
 class Detour {
 public:
     Detour(RedisServer const& server, std::chrono::milliseconds delay)
@@ -48,15 +51,30 @@ public:
     /// How often clients have sent something so far: a request arrives as a whole.
     std::size_t seen() const { return seen_; }
 
+    /// What a client sends from the next piece on that contains `word` stays on its way, also when
+    /// the client has gone. Other connections, and answers, pass.
+    void hold_from(std::string word) {
+        std::lock_guard const lock{mutex_};
+        word_ = std::move(word);
+    }
+    bool holds() const { return held_ > 0; }
+    void let_go() { letting_go_ = true; }  ///< And wait for `holds` to end.
+    /// From now on what is connected now gets an answer's next byte every `pace`.
+    void trickle() { trickling_ = true; }
+
 private:
     using Clock = std::chrono::steady_clock;
     static constexpr std::chrono::milliseconds step{1};
+    static constexpr std::chrono::milliseconds pace{300};
 
     struct Way {
         int from = -1;
         int to = -1;
         bool upwards = false;
         std::deque<std::pair<Clock::time_point, std::string>> under_way = {};
+        bool held = false;
+        bool trickles = false;
+        bool ended = false;
     };
 
     static sockaddr_un address_of(std::string const& path) {
@@ -70,6 +88,9 @@ private:
     void run() {
         while (!ending_) {
             accept_one();
+            if (trickling_.exchange(false)) {
+                for (auto& way : ways_) way.trickles = !way.upwards;
+            }
             for (auto& way : ways_) {
                 take(way);
                 deliver(way);
@@ -97,19 +118,42 @@ private:
     void take(Way& way) {
         char buffer[65'536];
         auto const size = ::recv(way.from, buffer, sizeof buffer, MSG_DONTWAIT);
-        if (size == 0) ::shutdown(way.to, SHUT_WR);
+        if (size == 0 && !std::exchange(way.ended, true)) way.under_way.push_back({});
         if (size <= 0) return;
-        auto const count = static_cast<std::size_t>(size);
-        way.under_way.emplace_back(Clock::now() + delay_, std::string{buffer, count});
-        if (way.upwards) ++seen_;
+        std::string piece{buffer, static_cast<std::size_t>(size)};
+        if (way.upwards) {
+            ++seen_;
+            if (is_to_be_held(piece)) {
+                way.held = true;
+                ++held_;
+            }
+        }
+        way.under_way.emplace_back(Clock::now() + delay_, std::move(piece));
+    }
+
+    bool is_to_be_held(std::string const& piece) {
+        std::lock_guard const lock{mutex_};
+        if (word_.empty() || piece.find(word_) == piece.npos) return false;
+        word_.clear();
+        return true;
     }
 
     void deliver(Way& way) {
+        if (way.held && !letting_go_) return;
         while (!way.under_way.empty() && way.under_way.front().first <= Clock::now()) {
-            auto const bytes = std::move(way.under_way.front().second);
+            auto& [at, bytes] = way.under_way.front();
+            if (bytes.empty()) ::shutdown(way.to, SHUT_WR);
+            if (way.trickles && !bytes.empty()) {
+                (void)::send(way.to, bytes.data(), 1, MSG_NOSIGNAL);
+                bytes.erase(0, 1);
+                at = Clock::now() + pace;
+                if (!bytes.empty()) return;
+            } else {
+                (void)::send(way.to, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+            }
             way.under_way.pop_front();
-            (void)::send(way.to, bytes.data(), bytes.size(), MSG_NOSIGNAL);
         }
+        if (std::exchange(way.held, false)) --held_;
     }
 
     TemporaryFolder folder_;
@@ -119,6 +163,11 @@ private:
     int const listener_;
     std::atomic<bool> ending_ = false;
     std::atomic<std::size_t> seen_ = 0;
+    std::atomic<int> held_ = 0;
+    std::atomic<bool> letting_go_ = false;
+    std::atomic<bool> trickling_ = false;
+    std::mutex mutex_;
+    std::string word_;     // Under the mutex.
     std::list<Way> ways_;  // Of the thread.
     std::thread thread_;
 };

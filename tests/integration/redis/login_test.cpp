@@ -143,7 +143,7 @@ TEST(Stranger, WhoseAnswerComesBitByBitIsNotSilent) {
     Stranger const stranger{[](int peer) {
         char bytes[4'096];
         if (::recv(peer, bytes, sizeof bytes, 0) <= 0) return;
-        ::send(peer, "+hello\r\n", 8, MSG_NOSIGNAL);
+        ::send(peer, "+hello\r\n$0\r\n\r\n", 14, MSG_NOSIGNAL);
         if (::recv(peer, bytes, sizeof bytes, 0) <= 0) return;
         ::send(peer, "$50\r\n", 5, MSG_NOSIGNAL);
         for (int i = 0; i < 50; ++i) {

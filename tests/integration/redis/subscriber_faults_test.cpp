@@ -299,7 +299,7 @@ public:
         : stranger_([greeting = std::move(greeting)](int peer) {
               char bytes[4'096];
               if (::recv(peer, bytes, sizeof bytes, 0) <= 0) return;
-              ::send(peer, "%0\r\n", 4, MSG_NOSIGNAL);
+              ::send(peer, "%0\r\n$0\r\n\r\n", 10, MSG_NOSIGNAL);
               if (::recv(peer, bytes, sizeof bytes, 0) <= 0) return;
               ::send(peer, greeting.data(), greeting.size(), MSG_NOSIGNAL);
               wait_for_end(peer);

@@ -1,6 +1,7 @@
 #include "integration/announce/cases.hpp"
 #include "integration/announce/drain_cases.hpp"
 #include "integration/announce/end_cases.hpp"
+#include "integration/announce/line_cases.hpp"
 #include "integration/announce/renewal_cases.hpp"
 #include "integration/streaming/fixture.hpp"
 
@@ -31,6 +32,7 @@ auto const name_of = [](auto const& info) { return info.param.name; };
 INSTANTIATE_TEST_SUITE_P(In, AnnouncerTest, testing::Values(streaming_names()), name_of);
 INSTANTIATE_TEST_SUITE_P(In, DrainTest, testing::Values(streaming_names()), name_of);
 INSTANTIATE_TEST_SUITE_P(In, RenewalTest, testing::Values(streaming_names()), name_of);
+INSTANTIATE_TEST_SUITE_P(In, StuckLineTest, testing::Values(streaming_names()), name_of);
 
 class StreamingAnnouncerTest : public AnnouncerTest {};
 INSTANTIATE_TEST_SUITE_P(In, StreamingAnnouncerTest, testing::Values(streaming_names()), name_of);
