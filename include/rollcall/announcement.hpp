@@ -18,10 +18,12 @@ namespace rollcall {
 
 /// What became of an announced instance.
 enum class AnnouncementEvent {
-    registered,        ///< Or registered again.
-    lost,              ///< Redis does not have it any more, as after a restart or a long silence.
+    registered,        ///< Or registered again, or renewed again after what follows.
+    lost,              ///< Redis does not have it any more, as after a restart, or it could not be
+                       ///< renewed for a lease.
     removed_by_other,  ///< Somebody deregistered it while its lease ran.
-    refused,           ///< It cannot be stored unless somebody changes something; tried again.
+    refused,           ///< It cannot be stored or renewed unless somebody changes something; tried
+                       ///< again.
     conflict,          ///< Another process keeps an instance with this id alive, too. Found by
                        ///< its renewals, within twelve rounds; told once until they end. Not of
                        ///< persistent instances of CoSky, which nobody renews.
@@ -72,7 +74,8 @@ public:
     /// As it is wanted now, with its id and names as they are stored; a default one if nothing is
     /// announced.
     ServiceInstance instance() const;
-    bool registered() const noexcept;  ///< Whether Redis confirmed it at the last call about it.
+    /// Whether Redis confirmed it at the last call about it, and not longer ago than a lease.
+    bool registered() const noexcept;
 
     /// Replaces all metadata. Errors: `std::invalid_argument` names the field, the value and the
     /// rule.

@@ -25,7 +25,9 @@ namespace rollcall {
 ///  - `persistent`: it is there, and has no lease (CoSky);
 ///  - `removed_by_other`: somebody deregistered it while its lease ran, its owner for one;
 ///  - `lost`: it is not there for any other reason, from the beginning for one, or it is stored and
-///    its service is not listed, so that not all readers find it (streaming).
+///    its service is not listed, so that not all readers find it (streaming), or it could not be
+///    renewed for a lease;
+///  - `refused`: it cannot be renewed unless somebody changes something in Redis.
 ///
 /// Operators who drain it talk to its owner: that changes nothing here, nor do the renewals of its
 /// owner, or of others.

@@ -153,7 +153,7 @@ Liveness CoskyPort::liveness(Lease lease, InstanceId const& id) const {
                 LogLevel::warning, "heartbeat",
                 subject("heartbeat of", id.service, id.id) +
                     ": its key, or the list of its service, has another type");
-            break;
+            return Liveness::refused;
         case Lease::refused:
             break;
     }
@@ -178,8 +178,11 @@ Task<Result<std::vector<Liveness>>> CoskyPort::heartbeat(std::span<InstanceId co
             auto const& [leases, refusal, announced] = *replies[c];
             if (refusal) plan.fail(*refusal);
             for (std::size_t e = 0; e < leases.size(); ++e) {
-                if (leases[e] == Lease::refused) continue;
-                plan.tell(group, e, liveness(leases[e], group.ids[e]));
+                if (leases[e] != Lease::refused) {
+                    plan.tell(group, e, liveness(leases[e], group.ids[e]));
+                } else if (refusal && !is_transient(refusal->code())) {
+                    plan.tell_refused(group, e);
+                }
             }
         }
     }

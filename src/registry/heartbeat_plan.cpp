@@ -61,6 +61,10 @@ void HeartbeatPlan::tell(Group const& group, std::size_t index, Liveness livenes
     result_[group.positions[index]] = liveness;
 }
 
+void HeartbeatPlan::tell_refused(Group const& group, std::size_t index) {
+    result_[group.positions[index]] = Liveness::refused;
+}
+
 Result<std::vector<Liveness>> HeartbeatPlan::finish() && {
     if (ids_.empty()) any_ = true;
     if (!any_ && failure_) return *std::move(failure_);

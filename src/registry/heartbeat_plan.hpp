@@ -48,6 +48,8 @@ public:
     std::vector<Group> const& groups() const noexcept { return groups_; }
 
     /// What became of an id of a group of this round.
+    /// For itself alone: where all fail, it is `fail` that says why.
+    void tell_refused(Group const& group, std::size_t index);
     void tell(Group const& group, std::size_t index, Liveness liveness);
     /// Nothing is known of some.
     void fail(Failure failure) { failure_ = std::move(failure); }

@@ -54,6 +54,7 @@ enum class Liveness {
     alive,
     gone,
     failed,
+    refused,     ///< Failed, and will again unless somebody changes something in Redis.
     persistent,  ///< There, with no lease to renew; only of layouts whose readers see that.
 };
 

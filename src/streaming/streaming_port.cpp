@@ -7,6 +7,7 @@
 
 #include "core/text.hpp"
 #include "registry/heartbeat_plan.hpp"
+#include "registry/script_calls.hpp"
 #include "streaming/change_publisher.hpp"
 #include "streaming/event_text.hpp"
 #include "streaming/examination.hpp"
@@ -55,7 +56,7 @@ Liveness liveness_of(Beat beat) noexcept {
         case Beat::gone:
             return Liveness::gone;
         case Beat::wrong_type:
-            return Liveness::failed;
+            return Liveness::refused;
     }
     return Liveness::failed;
 }
@@ -115,6 +116,7 @@ public:
     }
 
 private:
+    void tell_of_type(InstanceId const& id) const;
     static std::vector<HeartbeatCall> calls_for(std::vector<HeartbeatPlan::Group> const& groups);
     Task<Result<Written>> set_field(InstanceId const& id, std::string_view name, std::string value,
                                     Deadline deadline);
@@ -163,6 +165,12 @@ std::vector<HeartbeatCall> StreamingPort::calls_for(
     return calls;
 }
 
+void StreamingPort::tell_of_type(InstanceId const& id) const {
+    scripts_.core().log().write(
+        LogLevel::warning, "heartbeat",
+        subject("heartbeat of", id.service, id.id) + ": its key has another type");
+}
+
 Task<Result<std::vector<Liveness>>> StreamingPort::heartbeat(std::span<InstanceId const> ids,
                                                              Deadline deadline) {
     HeartbeatPlan::Limits limits;
@@ -180,7 +188,9 @@ Task<Result<std::vector<Liveness>>> StreamingPort::heartbeat(std::span<InstanceI
                 continue;
             }
             for (std::size_t e = 0; e < group.ids.size(); ++e) {
-                plan.tell(group, e, liveness_of(replies[c]->beats[e]));
+                auto const liveness = liveness_of(replies[c]->beats[e]);
+                if (liveness == Liveness::refused) tell_of_type(group.ids[e]);
+                plan.tell(group, e, liveness);
             }
         }
     }

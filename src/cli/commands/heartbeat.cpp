@@ -27,6 +27,7 @@ std::string_view word(Liveness liveness) {
         case Liveness::gone:
             return "gone";
         case Liveness::failed:
+        case Liveness::refused:
             return "failed";
     }
     return "failed";
@@ -40,6 +41,8 @@ std::string_view word(AnnouncementEvent event) {
             return "persistent: it has no lease";
         case AnnouncementEvent::removed_by_other:
             return "gone: somebody deregistered it";
+        case AnnouncementEvent::refused:
+            return "refused, and its lease runs out";
         default:
             return "gone";
     }
@@ -105,7 +108,9 @@ private:
         } else {
             context.print(table);
         }
-        if (std::ranges::find(result, Liveness::failed) != result.end()) return Exit::failed;
+        for (auto const failure : {Liveness::failed, Liveness::refused}) {
+            if (std::ranges::find(result, failure) != result.end()) return Exit::failed;
+        }
         if (std::ranges::find(result, Liveness::gone) != result.end()) return Exit::not_found;
         return Exit::done;
     }

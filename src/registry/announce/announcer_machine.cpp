@@ -19,6 +19,10 @@ bool is_absence(AnnouncementEvent event) {
     return event == AnnouncementEvent::lost || event == AnnouncementEvent::removed_by_other;
 }
 
+bool is_presence(AnnouncementEvent event) {
+    return event == AnnouncementEvent::registered || event == AnnouncementEvent::persistent;
+}
+
 }  // namespace
 
 AnnouncerMachine::AnnouncerMachine(AnnouncerTimes times, Time now)
@@ -254,7 +258,10 @@ void AnnouncerMachine::renewed(Entry& entry, Flight const& flight) {
 
 void AnnouncerMachine::written(Entry& entry, Flight const& flight) {
     // An update leaves the lease as it is.
-    if (flight.call.kind == Call::Kind::register_instance) renewed(entry, flight);
+    if (flight.call.kind == Call::Kind::register_instance) {
+        renewed(entry, flight);
+        entry.trouble.reset();
+    }
     succeed(entry);
     entry.written = flight.revision < entry.missing_before ? 0 : flight.revision;
     if (flight.call.again || flight.call.kind == Call::Kind::register_instance) {
@@ -272,9 +279,15 @@ void AnnouncerMachine::beat(Key key, Entry& entry, Beat beat, Flight const& flig
                             Notices& notices) {
     // A registration of which the round could not know says more than the round.
     bool const outdated = entry.acknowledged_at > flight.made_at;
-    if (outdated || !beats(entry) || beat == Beat::failed) return;
+    if (outdated || !beats(entry)) return;
+    if (beat == Beat::failed || beat == Beat::refused) {
+        return fail_to_renew(key, entry, beat == Beat::refused, now, notices);
+    }
     if (beat == Beat::alive || beat == Beat::persistent) {
         renewed(entry, flight);
+        if (std::exchange(entry.trouble, std::nullopt)) {
+            notices.push_back({key, AnnouncementEvent::registered});
+        }
         if (!entry.adopted) return describe_again(key, entry);
         return tell_adopted(
             key, entry,
@@ -282,6 +295,19 @@ void AnnouncerMachine::beat(Key key, Entry& entry, Beat beat, Flight const& flig
             notices);
     }
     miss(key, entry, beat == Beat::gone && cannot_have_lapsed(entry, now), notices);
+}
+
+/// Told once until it is renewed: the lease runs out, or has done so.
+void AnnouncerMachine::fail_to_renew(Key key, Entry& entry, bool refused, Time now,
+                                     Notices& notices) {
+    bool const had_a_lease = entry.instance.ephemeral && entry.acknowledged_at != Time{};
+    bool const over = had_a_lease && now >= entry.acknowledged_at + times_.lease;
+    if (!refused && !over) return;
+    auto const event = over ? AnnouncementEvent::lost : AnnouncementEvent::refused;
+    if (entry.adopted) return tell_adopted(key, entry, event, notices);
+    if (entry.trouble == event || entry.trouble == AnnouncementEvent::lost) return;
+    entry.trouble = event;
+    notices.push_back({key, event});
 }
 
 /// Other data may be an older copy, in which it is as it was before it was changed.
@@ -300,7 +326,8 @@ void AnnouncerMachine::miss(Key key, Entry& entry, bool removed, Notices& notice
     entry.retry_at = Time::min();
     entry.out = removed && entry.stay_out;
     review(key, entry);
-    notices.push_back({key, event});
+    bool const known = std::exchange(entry.trouble, std::nullopt) == event;
+    if (!known) notices.push_back({key, event});
 }
 
 /// Once until it changes: one that is gone is found so by each round.
@@ -321,7 +348,7 @@ AnnouncerMachine::Notices AnnouncerMachine::answer_round(std::uint64_t number,
     auto const& flight = node.mapped();
     bool any = flight.call.keys.empty();
     for (std::size_t i = 0; i < flight.call.keys.size() && i < beats.size(); ++i) {
-        any = any || beats[i] != Beat::failed;
+        any = any || (beats[i] != Beat::failed && beats[i] != Beat::refused);
         auto const found = entries_.find(flight.call.keys[i]);
         if (found == entries_.end()) continue;
         beat(found->first, found->second, beats[i], flight, now, notices);
@@ -424,7 +451,8 @@ bool AnnouncerMachine::registered(Key key) const {
     auto const found = entries_.find(key);
     if (found == entries_.end()) return false;
     auto const& entry = found->second;
-    return entry.adopted ? entry.told && !is_absence(*entry.told) : beats(entry);
+    if (entry.adopted) return entry.told && is_presence(*entry.told);
+    return beats(entry) && !entry.trouble;
 }
 
 bool AnnouncerMachine::settled(Key key) const {

@@ -62,6 +62,7 @@ public:
         gone,        ///< Not stored any more.
         unlisted,    ///< Stored, but its service is not listed: to be registered again.
         failed,      ///< Nobody knows.
+        refused,     ///< Nor will it work soon: somebody has to change something in Redis.
         persistent,  ///< Of an adopted one: stored, with no lease to renew.
     };
 
@@ -129,8 +130,9 @@ private:
         ServiceInstance instance;
         bool stay_out = false;
         bool adopted = false;
-        std::optional<AnnouncementEvent> told = {};  // What became of an adopted one.
-        std::uint64_t wanted = 1;                    // Revision of `instance`.
+        std::optional<AnnouncementEvent> told = {};     // What became of an adopted one.
+        std::optional<AnnouncementEvent> trouble = {};  // Told of another, while renewals fail.
+        std::uint64_t wanted = 1;                       // Revision of `instance`.
         std::uint64_t written = 0;  // That Redis has; 0: none, it is to be registered.
         bool out = false;           // Somebody removed it, and it stays out.
         bool leaving = false;
@@ -172,6 +174,7 @@ private:
     void written(Entry& entry, Flight const& flight);
     std::optional<GenerationNumber> generation_during(Flight const& flight) const;
     void describe_again(Key key, Entry& entry);
+    void fail_to_renew(Key key, Entry& entry, bool refused, Time now, Notices& notices);
     void miss(Key key, Entry& entry, bool removed, Notices& notices);
     static void tell_adopted(Key key, Entry& entry, AnnouncementEvent event, Notices& notices);
     void erase(Key key, Notices& notices);

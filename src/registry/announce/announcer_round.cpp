@@ -124,7 +124,13 @@ Task<void> AnnouncerLoop::beat_some(Round& round, std::size_t first, std::size_t
     auto const ids = std::span<InstanceId const>{round.ids}.subspan(first, last - first);
     auto const found = co_await port_->heartbeat(ids, core_->deadline());
     note_renewal(found);
-    if (found.has_error()) co_return;
+    if (found.has_error()) {
+        auto const& why = found.error();
+        if (is_unanswered(why) || is_transient(why.code())) co_return;
+        std::fill_n(round.beats.begin() + static_cast<std::ptrdiff_t>(first), last - first,
+                    Machine::Beat::refused);
+        co_return;
+    }
     for (std::size_t i = first; i < last; ++i) {
         round.beats[i] = beat_of((*found)[i - first], round.keys[i]);
     }
@@ -139,6 +145,8 @@ AnnouncerMachine::Beat AnnouncerLoop::beat_of(Liveness liveness, Key key) {
             return Beat::gone;
         case Liveness::failed:
             return Beat::failed;
+        case Liveness::refused:
+            return Beat::refused;
         case Liveness::persistent:
             return beat_of_persistent(key);
     }

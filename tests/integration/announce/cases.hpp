@@ -379,6 +379,41 @@ TEST_P(AnnouncerTest, TheDocumentedRightsOfAProviderSuffice) {
     }
 }
 
+TEST_P(AnnouncerTest, AKeyOfAnotherTypeIsToldBeforeTheLeaseHasEnded) {
+    auto const by = owner(50ms);
+    auto const me = announced(*by, instance());
+    auto const other = announced(*by, instance(8081));
+    auto const key = GetParam().hash_key(me.instance());
+    admin().must({"SET", key, "text"});
+    EXPECT_TRUE(events->has("refused"));
+    EXPECT_TRUE(eventually([&] { return !me.registered(); }));
+    EXPECT_TRUE(other.registered());
+    EXPECT_TRUE(log.has("another type"));
+    EXPECT_TRUE(renewed(other.instance()));
+    EXPECT_EQ(events->count("refused"), 1u);
+    admin().must({"DEL", key});
+    EXPECT_TRUE(events->has("registered", 3));
+    EXPECT_TRUE(stored(me));
+    EXPECT_TRUE(eventually([&] { return me.registered(); }));
+}
+
+TEST_P(AnnouncerTest, AHeartbeatThatIsNotAllowedIsTold) {
+    auto const right = [this](char const* change) {
+        admin().must({"ACL", "SETUSER", "own", "on", ">pw", "~*", "&*", "+@all", change});
+    };
+    right("+time");
+    auto const by = owner(50ms, "unix://own:pw@" + server.socket());
+    auto const me = announced(*by, instance());
+    right("-hmget");
+    EXPECT_TRUE(events->has("refused"));
+    EXPECT_TRUE(eventually([&] { return !me.registered(); }));
+    EXPECT_TRUE(log.has("cannot renew instances"));
+    right("+hmget");
+    EXPECT_TRUE(events->has("registered", 2));
+    EXPECT_TRUE(eventually([&] { return me.registered(); }));
+    EXPECT_THAT(events->list(3), ElementsAre("registered", "refused", "registered"));
+}
+
 TEST_P(AnnouncerTest, ARefusedRegistrationIsToldAndTriedAgain) {
     auto const by = owner(seldom);
     auto const key = GetParam().hash_key(by->port->validated(instance()));

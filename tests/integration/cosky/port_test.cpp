@@ -96,7 +96,7 @@ TEST_F(Port, HeartbeatsTellWhatIsNoInstance) {
     std::vector<InstanceId> ids;
     for (int number = 81; number <= 86; ++number) ids.push_back({"order", id_of("order", number)});
     auto const beats = run([&] { return port->heartbeat(ids, after(5s)); }).value();
-    EXPECT_THAT(beats, ElementsAre(Liveness::failed, Liveness::failed, Liveness::failed,
+    EXPECT_THAT(beats, ElementsAre(Liveness::refused, Liveness::refused, Liveness::refused,
                                    Liveness::gone, Liveness::gone, Liveness::gone));
     EXPECT_TRUE(log.has("has another type"));
 }

@@ -202,7 +202,7 @@ TEST_F(Refusal, OfOneHeartbeatTouchesNoOther) {
                             "~" + ns + ":svc_itc_idx:*", "~" + ns + ":svc_itc:order@*"});
     auto const beats = heartbeat(user, {{"web", id_of("web", 81)}, {"order", id}});
     ASSERT_TRUE(beats.has_value());
-    EXPECT_THAT(*beats, ElementsAre(Liveness::failed, Liveness::alive));
+    EXPECT_THAT(*beats, ElementsAre(Liveness::refused, Liveness::alive));
     EXPECT_TRUE(log.has("renew in " + ns));
 }
 

@@ -243,7 +243,7 @@ TEST_F(Port, HeartbeatsAnswerForEachId) {
     auto const result = run([&](auto& p, Deadline d) { return p.heartbeat(batch, d); });
     ASSERT_TRUE(result);
     EXPECT_EQ(*result, (std::vector{Liveness::alive, Liveness::gone, Liveness::failed,
-                                    Liveness::failed, Liveness::alive, Liveness::gone}));
+                                    Liveness::refused, Liveness::alive, Liveness::gone}));
     std::vector<InstanceId> const none;
     EXPECT_TRUE(run([&](auto& p, Deadline d) { return p.heartbeat(none, d); })->empty());
     std::vector<InstanceId> const too_many(LayoutPort::max_batch + 1, id);

@@ -100,6 +100,23 @@ TEST_F(HeartbeatPlanTest, IsAnErrorOnlyWhenNothingIsKnown) {
     EXPECT_TRUE(book.has("LOADING"));
 }
 
+TEST_F(HeartbeatPlanTest, WhoIsRefusedAloneIsToldFromWhomNobodyKnows) {
+    HeartbeatPlan partial{ids, validated, {2, false, 100}, log};
+    ASSERT_TRUE(partial.next_round(later));
+    partial.fail(Failure{errc::access_denied, "NOPERM"});
+    partial.tell_refused(partial.groups()[0], 0);
+    partial.tell(partial.groups()[1], 0, Liveness::alive);
+    EXPECT_THAT(std::move(partial).finish().value(),
+                ElementsAre(Liveness::refused, Liveness::failed, Liveness::alive, Liveness::failed,
+                            Liveness::failed));
+
+    HeartbeatPlan none{ids, validated, {}, log};
+    ASSERT_TRUE(none.next_round(later));
+    none.fail(Failure{errc::access_denied, "NOPERM"});
+    none.tell_refused(none.groups()[0], 0);
+    EXPECT_EQ(std::move(none).finish().error().code(), errc::access_denied);
+}
+
 TEST_F(HeartbeatPlanTest, WithoutTimeTheFirstRoundIsMadeAndNoOther) {
     auto const now = after(std::chrono::milliseconds{0});
     HeartbeatPlan plan{ids, validated, {2, false, 2}, log};

@@ -137,6 +137,31 @@ TEST_F(AdoptedInstanceTest, AFailureTellsNothing) {
     EXPECT_TRUE(machine.registered(1)) << "as far as anybody knows";
 }
 
+TEST_F(AdoptedInstanceTest, ARefusalAndASilenceOfALeaseAreTold) {
+    machine.generation(1, now);
+    adopted();
+    calls();
+    now += 2 * times.lease;
+    EXPECT_THAT(answer({Beat::failed}), IsEmpty()) << "nobody ever found it";
+    round();
+    EXPECT_THAT(answer({Beat::refused}), ElementsAre("1 refused"));
+    EXPECT_FALSE(machine.registered(1));
+    round();
+    EXPECT_THAT(answer({Beat::alive}), ElementsAre("1 registered"));
+    auto const renewed_at = now;
+    while (now < renewed_at + times.lease) {
+        EXPECT_TRUE(machine.registered(1));
+        round();
+        if (now < renewed_at + times.lease) {
+            EXPECT_THAT(answer({Beat::failed}), IsEmpty());
+        }
+    }
+    EXPECT_THAT(answer({Beat::failed}), ElementsAre("1 lost"));
+    EXPECT_FALSE(machine.registered(1));
+    round();
+    EXPECT_THAT(answer({Beat::gone}), IsEmpty()) << "as was told";
+}
+
 TEST_F(AdoptedInstanceTest, AConnectionOrAnotherGenerationCallsForARound) {
     machine.generation(1, now);
     adopted();

@@ -138,6 +138,72 @@ TEST_F(AnnouncerMachineTest, AFailureOfOneIsNoneOfTheOthers) {
     EXPECT_GE(machine.wake_at() - now, times.period * 9 / 10);
 }
 
+TEST_F(AnnouncerMachineTest, AHeartbeatThatIsRefusedIsToldOnceUntilItWorksAgain) {
+    machine.generation(1, now);
+    announced();
+    announced();
+    for (int i = 0; i < 2; ++i) {
+        round();
+        EXPECT_THAT(answer({Beat::alive, Beat::refused}), ElementsAre("2 refused"));
+        EXPECT_TRUE(machine.registered(1));
+        EXPECT_FALSE(machine.registered(2));
+        round();
+        EXPECT_THAT(answer({Beat::alive, Beat::refused}), IsEmpty());
+        machine.change(2, instance(7 + i));
+        calls();
+        answer(Kind::update, Machine::Result::done);
+        EXPECT_FALSE(machine.registered(2)) << "an update does not prolong the lease";
+        round();
+        EXPECT_THAT(answer({Beat::alive, Beat::alive}), ElementsAre("2 registered"));
+        EXPECT_TRUE(machine.registered(2));
+    }
+    round();
+    answer({Beat::alive, Beat::refused});
+    round();
+    EXPECT_THAT(answer({Beat::alive, Beat::gone}), ElementsAre("2 removed"));
+    EXPECT_THAT(calls(), ElementsAre("register 2"));
+    answer(Kind::register_instance, Machine::Result::done);
+    EXPECT_TRUE(machine.registered(2));
+}
+
+TEST_F(AnnouncerMachineTest, WhatWasNotRenewedForALeaseIsLost) {
+    machine.generation(1, now);
+    announced();
+    auto const registered_at = now;
+    for (round(); now < registered_at + times.lease; round()) {
+        EXPECT_THAT(answer({Beat::failed}), IsEmpty());
+        EXPECT_TRUE(machine.registered(1));
+    }
+    EXPECT_THAT(answer({Beat::failed}), ElementsAre("1 lost"));
+    EXPECT_FALSE(machine.registered(1));
+    EXPECT_THAT(calls(), IsEmpty()) << "for all that anybody knows, it is still there";
+    round();
+    EXPECT_THAT(answer({Beat::refused}), IsEmpty());
+    round();
+    EXPECT_THAT(answer({Beat::alive}), ElementsAre("1 registered"));
+    EXPECT_TRUE(machine.registered(1));
+    now += times.lease;
+    calls();
+    EXPECT_THAT(answer({Beat::failed}), ElementsAre("1 lost"));
+    round();
+    EXPECT_THAT(answer({Beat::gone}), IsEmpty()) << "that was told";
+    EXPECT_THAT(calls(), ElementsAre("register 1"));
+    EXPECT_THAT(answer(Kind::register_instance, Machine::Result::done),
+                ElementsAre("1 registered"));
+}
+
+TEST_F(AnnouncerMachineTest, WhatHasNoLeaseIsNotLostWithOne) {
+    auto persistent = instance();
+    persistent.ephemeral = false;
+    machine.add(persistent, false);
+    calls();
+    answer(Kind::register_instance, Machine::Result::done);
+    now += 2 * times.lease;
+    calls();
+    EXPECT_THAT(answer({Beat::failed}), IsEmpty());
+    EXPECT_TRUE(machine.registered(1));
+}
+
 TEST_F(AnnouncerMachineTest, ARoundDoesNotUndoALaterRegistration) {
     machine.generation(1, now);
     announced();
