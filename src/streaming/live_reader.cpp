@@ -116,7 +116,7 @@ void LiveReader::describe(Sighting& sighting, std::string const& service,
         sighting.instance = std::make_shared<ServiceInstance const>(std::move(stored->instance));
     } else if (std::none_of(fields.begin(), fields.end(), has_host)) {
         miss_hash(sighting);
-    } else {
+    } else if (sighting.presence == Presence::alive) {
         sighting.presence = Presence::unreadable;
     }
 }

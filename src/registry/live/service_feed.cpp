@@ -232,7 +232,9 @@ void ServiceFeed::look_for_unseen(Evidence const& evidence, FeedOutcome& outcome
 }
 
 void ServiceFeed::see(Sighting& sighting, Evidence const& evidence, FeedOutcome& outcome) {
-    if (sighting.presence == Presence::unreadable) return;
+    if (sighting.presence == Presence::unreadable) {
+        return see_unreadable(sighting, evidence, outcome);
+    }
     if (sighting.presence == Presence::alive) return see_alive(sighting, evidence, outcome);
     auto const known = instances_.find(sighting.id);
     if (known != instances_.end()) {
@@ -259,8 +261,10 @@ void ServiceFeed::see_alive(Sighting& sighting, Evidence const& evidence, FeedOu
     }
 
     auto& known = found->second;
-    if (known.missed && !sighting.instance) {
-        // That it is on the list of leases proves less than what missed it.
+    bool const lease_went = known.state.lease_until && !sighting.state.lease_until;
+    if (!sighting.instance && (known.missed || lease_went)) {
+        // That it is on the list of leases proves less than what missed it; and where a lease goes,
+        // its key may hold something else by now.
         news_.try_emplace(sighting.id, News::changed);
         return;
     }
@@ -280,6 +284,21 @@ void ServiceFeed::see_alive(Sighting& sighting, Evidence const& evidence, FeedOu
     } else {
         outcome.renewed.push_back(sighting.id);
     }
+}
+
+/// Its last good description stays for as long as a lease is known to run, be it that of what is
+/// there instead. Behind that it may be anything: its owner, who may live, cannot renew it.
+void ServiceFeed::see_unreadable(Sighting const& sighting, Evidence const& evidence,
+                                 FeedOutcome& outcome) {
+    auto const found = instances_.find(sighting.id);
+    if (found == instances_.end()) return;
+    auto& known = found->second;
+    known.missed = known.evicted = true;
+    auto& lease_until = known.state.lease_until;
+    if (sighting.state.lease_until) lease_until = sighting.state.lease_until;
+    bool const runs = lease_until.value_or(Time::min()) > evidence.flight.asked_at;
+    if (!known.grace_until && runs) return note_deadline(known, evidence.now);
+    see_missing(found, sighting, evidence, outcome);
 }
 
 void ServiceFeed::see_missing(Instances::iterator known, Sighting const& sighting,
@@ -333,6 +352,7 @@ std::optional<RemovalReason> ServiceFeed::proven(Known const& known, Presence pr
     auto const generation = evidence.answer.generation;
     if (!evidence.undisturbed || !generation || known.generation != generation) return {};
     if (presence == Presence::expired) return RemovalReason::expired;
+    // What was evicted, or has become something else, may belong to somebody who lives.
     if (known.evicted || presence == Presence::unlisted) return {};
     if (lease_over) return RemovalReason::expired;
     if (presence == Presence::absent) return RemovalReason::absent_after_resync;

@@ -71,9 +71,10 @@ public:
         /// That last confirmed it; none: no read of a whole generation has.
         std::optional<GenerationNumber> generation;
         std::optional<Time> grace_until;  ///< Of a suspect.
-        /// Its Hash went before its time: that it is gone now proves nothing.
+        /// Its Hash went before its time, or became something else: that it is gone now proves
+        /// nothing.
         bool evicted = false;
-        bool missed = false;  ///< Not there when it was last looked at with its description.
+        bool missed = false;  ///< Not there, or not to be read, when its description was asked for.
     };
     using Instances = std::map<std::string, Known, std::less<>>;
 
@@ -138,6 +139,7 @@ private:
     void look_for_unseen(Evidence const& evidence, FeedOutcome& outcome);
     void see(Sighting& sighting, Evidence const& evidence, FeedOutcome& outcome);
     void see_alive(Sighting& sighting, Evidence const& evidence, FeedOutcome& outcome);
+    void see_unreadable(Sighting const& sighting, Evidence const& evidence, FeedOutcome& outcome);
     void see_missing(Instances::iterator known, Sighting const& sighting, Evidence const& evidence,
                      FeedOutcome& outcome);
     static std::optional<RemovalReason> proven(Known const& known, Presence presence,

@@ -35,7 +35,8 @@ struct Sighting {
     Presence presence = Presence::absent;
     /// Null when only leases were asked for.
     std::shared_ptr<ServiceInstance const> instance = {};
-    /// Of a hollow one the lease by the time that the list has; none where lists have no times.
+    /// Of a hollow one the lease by the time that the list has; none where lists have no times. Of
+    /// an unreadable one that of what is there.
     InstanceState state = {};
 };
 

@@ -74,6 +74,14 @@ TEST_F(StreamingLiveReader, TellsApartHowIdsArePresent) {
     EXPECT_EQ(look(all).at("silent"), "expired leased");
 }
 
+TEST_F(StreamingLiveReader, WhatHasExpiredNeedNotBeReadable) {
+    store("orders", "broken", 100'000, {"host", "h", "port", "x"});
+    FeedRead all;
+    all.everything = all.descriptions = true;
+    EXPECT_EQ(look(all).at("broken"), "expired leased");
+    EXPECT_EQ(look({"broken"}, true).at("broken"), "expired leased");
+}
+
 TEST_F(StreamingLiveReader, AnUnknownServiceHasNobody) {
     FeedRead all;
     all.everything = true;

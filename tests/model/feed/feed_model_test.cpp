@@ -60,6 +60,7 @@ std::vector<Scene> scenes_of(Layout layout) {
     suspects.cuts = suspects.restarts = 1;
     add("RedisRestarts").restarts = 2;
     add("KeysGo").evictions = 1;
+    if (layout == Layout::cosky) add("KeysAreOverwritten").evictions = 2;
     if (layout == Layout::streaming) {
         auto& phantoms = add("KeysLeavePhantoms");
         phantoms.evictions = 1;

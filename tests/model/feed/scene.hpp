@@ -51,6 +51,7 @@ enum class Act : std::uint8_t {
     restart,
     evict_hash,
     evict_entry,
+    overwrite,
     fail,
     reconnect,  ///< The connection of a read is made anew in the middle.
     // The moment of the next event.
@@ -84,7 +85,7 @@ struct Scene {
     std::uint8_t overflows = 0;  ///< The queue of messages is dropped, and the feed told.
     std::uint8_t losses = 0;     ///< Redis loses all its data.
     std::uint8_t restarts = 0;   ///< Redis restarts with its data.
-    std::uint8_t evictions = 0;  ///< One key goes.
+    std::uint8_t evictions = 0;  ///< One key goes, or is overwritten.
     std::uint8_t failures = 0;   ///< A read fails, or its connection is made anew in the middle.
 
     std::size_t depth = 64;        ///< So many steps.

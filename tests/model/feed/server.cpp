@@ -28,7 +28,7 @@ void Server::write(std::size_t i, Time now, Push& push) {
     auto& record = records_[i];
     if (generation_ == 0) generation_ = ++generations_;
     record.listed = record.stored = true;
-    record.removed = record.damaged = false;
+    record.removed = record.damaged = record.odd = false;
     record.stored_version = record.version;
     record.lease_end = record.persistent ? Time::max() : now + lease;
     ++record.writes;
@@ -66,7 +66,7 @@ void Server::die(std::size_t i) {
 void Server::remove(std::size_t i, Push& push) {
     auto& record = records_[i];
     bool const was_listed = record.listed;
-    record.listed = record.stored = false;
+    record.listed = record.stored = record.odd = false;
     record.removed = true;
     if (layout_ == Layout::streaming) {
         push.send(Push::Kind::message, i, News::removed);
@@ -78,6 +78,7 @@ void Server::remove(std::size_t i, Push& push) {
 void Server::renew(std::size_t i, Time now, Push& push) {
     auto& record = records_[i];
     record.renew_at = now + heartbeat;
+    if (record.odd) return;                                             // Refused.
     bool const listed = record.listed || layout_ == Layout::streaming;  // ZADD lists it again.
     if (!listed || !has_hash(i, now)) {
         // An instance that somebody removed is another one when it is back.
@@ -93,7 +94,8 @@ void Server::renew(std::size_t i, Time now, Push& push) {
 bool Server::may_sweep(std::size_t i, Time now) const {
     auto const& record = records_[i];
     if (!record.listed) return false;
-    return layout_ == Layout::streaming ? record.lease_end <= now : !has_hash(i, now);
+    return layout_ == Layout::streaming ? record.lease_end <= now
+                                        : !record.odd && !has_hash(i, now);
 }
 
 bool Server::sweep(std::size_t i, Push& push) {
@@ -111,7 +113,7 @@ void Server::damage(Record& record) {
 void Server::lose_everything(Push& push) {
     for (auto& record : records_) {
         if (record.listed || record.stored) damage(record);
-        record.listed = record.stored = false;
+        record.listed = record.stored = record.odd = false;
     }
     generation_ = 0;
     if (tracking_) push.send(Push::Kind::invalidation);
@@ -122,7 +124,13 @@ void Server::restart() {
 }
 
 void Server::evict_hash(std::size_t i) {
+    records_[i].stored = records_[i].odd = false;
+    damage(records_[i]);
+}
+
+void Server::overwrite(std::size_t i) {
     records_[i].stored = false;
+    records_[i].odd = true;
     damage(records_[i]);
 }
 
@@ -135,7 +143,11 @@ bool Server::has_hash(std::size_t i, Time now) const {
     return records_[i].stored && now < records_[i].lease_end;
 }
 
-Presence Server::presence(std::size_t i, bool listed, Time now) const {
+Presence Server::presence(std::size_t i, bool listed, bool described, Time now) const {
+    if (records_[i].odd) {
+        if (!listed) return Presence::unlisted;
+        return described ? Presence::unreadable : Presence::alive;
+    }
     bool const hash = has_hash(i, now);
     if (!listed) return hash ? Presence::unlisted : Presence::absent;
     if (hash) return Presence::alive;
@@ -152,11 +164,12 @@ std::optional<GenerationNumber> Server::generation() const {
 void Server::add_to(Fingerprint& fingerprint) const {
     for (std::size_t i = 0; i < size_; ++i) {
         auto const& record = records_[i];
-        fingerprint.add(
-            static_cast<std::uint64_t>(record.owner) | std::uint64_t{record.listed} << 3U |
-            std::uint64_t{record.stored} << 4U | std::uint64_t{record.removed} << 5U |
-            std::uint64_t{record.damaged} << 6U | std::uint64_t{record.version} << 8U |
-            std::uint64_t{record.stored_version} << 16U | std::uint64_t{record.born} << 24U);
+        fingerprint.add(static_cast<std::uint64_t>(record.owner) |
+                        std::uint64_t{record.listed} << 3U | std::uint64_t{record.stored} << 4U |
+                        std::uint64_t{record.removed} << 5U | std::uint64_t{record.damaged} << 6U |
+                        std::uint64_t{record.odd} << 7U | std::uint64_t{record.version} << 8U |
+                        std::uint64_t{record.stored_version} << 16U |
+                        std::uint64_t{record.born} << 24U);
         fingerprint.add(record.lease_end);
         fingerprint.add(record.acknowledged_until);
         fingerprint.add(record.renew_at);

@@ -29,6 +29,7 @@ struct Record {
     Version born = 0;            ///< The first of this owner.
     bool removed = false;        ///< By an operator, which its owner has not noticed yet.
     std::uint8_t writes = 0;     ///< How often it was registered or described.
+    bool odd = false;            ///< Its key holds something else, without a lease (CoSky).
     bool damaged = false;        ///< Redis lost something of it since it was last written.
     Time lease_end = Time::max();
     Time acknowledged_until = Time::min();  ///< The last lease that its owner knows of.
@@ -78,11 +79,12 @@ public:
     void restart();  ///< With its data.
     void evict_hash(std::size_t i);
     void evict_entry(std::size_t i);
+    void overwrite(std::size_t i);  ///< Its key, with something of another type.
 
     Record const& operator[](std::size_t i) const { return records_[i]; }
     bool has_hash(std::size_t i, Time now) const;
     bool serves(std::size_t i, Time now) const { return records_[i].listed && has_hash(i, now); }
-    Presence presence(std::size_t i, bool listed, Time now) const;
+    Presence presence(std::size_t i, bool listed, bool described, Time now) const;
     std::optional<GenerationNumber> generation() const;
     bool ever_damaged() const { return ever_damaged_; }
     void add_to(Fingerprint& fingerprint) const;

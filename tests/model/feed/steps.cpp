@@ -28,12 +28,13 @@ std::string to_string(Step step) {
                                                  "restart",
                                                  "evict the hash of",
                                                  "evict the entry of",
+                                                 "overwrite the key of",
                                                  "fail the read",
                                                  "reconnect the read",
                                                  "wait"};
     std::string text{names[static_cast<std::size_t>(step.act)]};
     bool const of_instance = (step.act >= Act::enter && step.act <= Act::sweep) ||
-                             step.act == Act::evict_hash || step.act == Act::evict_entry;
+                             (step.act >= Act::evict_hash && step.act <= Act::overwrite);
     if (of_instance) (text += ' ') += ids.at(step.who);
     return text;
 }
@@ -63,8 +64,8 @@ void World::list_owners(std::vector<Step>& steps) const {
         if (alive && record.renew_at <= now_) steps.push_back({Act::renew, who});
         if (server_.may_sweep(i, now_)) steps.push_back({Act::sweep, who});
         if (left_.owners > 0) {
-            if (!alive) steps.push_back({Act::enter, who});
-            if (alive) steps.push_back({Act::describe, who});
+            if (!alive && !record.odd) steps.push_back({Act::enter, who});
+            if (alive && !record.odd) steps.push_back({Act::describe, who});
             if (alive) steps.push_back({Act::leave, who});
             if (alive && !record.persistent) steps.push_back({Act::die, who});
         }
@@ -83,8 +84,10 @@ void World::list_faults(std::vector<Step>& steps) const {
     }
     for (std::size_t i = 0; left_.evictions > 0 && i < scene_->instances; ++i) {
         auto const who = static_cast<std::uint8_t>(i);
+        if (server_[i].odd) steps.push_back({Act::evict_hash, who});
         if (!server_.serves(i, now_)) continue;
         steps.push_back({Act::evict_hash, who});
+        if (scene_->layout == Layout::cosky) steps.push_back({Act::overwrite, who});
         // One that its readers do not know yet may stay unlisted for long: see docs/robustness.md.
         if (truth_.shows(i) >= server_[i].born) steps.push_back({Act::evict_entry, who});
     }

@@ -103,7 +103,9 @@ std::string Truth::removed(FeedChange const& change, Told& told, Record const& r
     }
     told.dropped = told.shown;
     if (record.lives() && told.shown >= record.born) {
-        if (!excusable) return "removed while its owner lives";
+        // Its owner cannot renew it any more.
+        bool const lost = record.odd && change.reason == RemovalReason::lost;
+        if (!excusable && !lost) return "removed while its owner lives";
         told.dropped = 0;
     }
     told.shown = 0;
@@ -180,6 +182,7 @@ std::string Truth::incomplete(Server const& server, ServiceFeed const& feed) con
     for (std::size_t i = 0; i < most_instances; ++i) {
         auto const& record = server[i];
         auto const& told = told_.at(i);
+        if (record.odd && record.lives()) continue;  // Shown or not: nothing of it can be read.
         auto const right = record.lives() ? record.version : Version{0};
         if (told.shown != right) return about(ids.at(i), right ? "is missing" : "is still there");
         if (told.grace_until) return about(ids.at(i), "is suspect for ever");

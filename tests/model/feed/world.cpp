@@ -192,6 +192,10 @@ std::string World::perform_fault(Step step) {
             --left_.evictions;
             server_.evict_entry(step.who);
             break;
+        case Act::overwrite:
+            --left_.evictions;
+            server_.overwrite(step.who);
+            break;
         case Act::fail:
             --left_.failures;
             return fail();
@@ -259,7 +263,7 @@ std::string World::ask() {
 
 Presence World::presence(std::size_t i) const {
     bool const listed = bit(reading_.listed, i);
-    auto const presence = server_.presence(i, listed, now_);
+    auto const presence = server_.presence(i, listed, reading_.descriptions, now_);
     // Where the list has times, nothing else is asked for all leases.
     bool const unseen = scene_->layout == Layout::streaming && !reading_.descriptions &&
                         (reading_.everything || scene_->phantoms);
@@ -271,7 +275,7 @@ void World::look_up() {
     for (std::size_t i = 0; i < scene_->instances; ++i) {
         reading_.presence.at(i) = presence(i);
         reading_.version.at(i) = server_[i].stored_version;
-        reading_.lease_end.at(i) = server_[i].lease_end;
+        reading_.lease_end.at(i) = server_[i].odd ? Time::max() : server_[i].lease_end;
         bool const ended = scene_->layout == Layout::cosky && bit(reading_.over, i);
         if (server_[i].damaged && (ended || truth_.excused(i))) reading_.excusable |= mask_of(i);
     }
