@@ -84,6 +84,7 @@ public:
     void set_enabled(bool on);
     /// Errors: as of `set_enabled`.
     void set_healthy(bool on);
+    /// 0…1,000,000.
     void set_weight(int weight);
 
     /// Ends it without losing a call, on the calling thread: streaming: disabled, so that nobody

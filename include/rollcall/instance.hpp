@@ -22,11 +22,17 @@ struct ServiceInstance {
     std::string service_name = {};
     std::string instance_id =
         {};  ///< Empty when registering: made from the address, in the layout's own form.
-    std::string scheme = "http";  ///< `protocol` in one design, `schema` in the other.
-    std::string host = {};        ///< Name or address; IPv6 without brackets.
-    int port = 0;  ///< 0…65535 when registering, 0 meaning the scheme's default; reads resolve that
-                   ///< and pass on any larger int32 that a peer stored.
-    int weight = 1;  ///< Share of new traffic; 0 means none (Java's balancers count it as 1).
+    /// `protocol` in one design, `schema` in the other. The streaming layout stores those that
+    /// `find_protocol` knows, the layout of CoSky any.
+    std::string scheme = "http";
+    std::string host = {};  ///< Name or address; IPv6 without brackets.
+    /// 0…65535 when registering, 0 meaning the scheme's default, which it must have when announced;
+    /// reads resolve that and pass on any larger int32 that a peer stored.
+    int port = 0;
+    /// Share of new traffic; 0 means none (Java's balancers count it as 1). 0…1,000,000 when
+    /// announced or set. The designs' own classes register any int32, that of CoSky from 0 on, and
+    /// reads pass on whatever is stored.
+    int weight = 1;
     bool ephemeral =
         true;  ///< Expires without heartbeats; a persistent instance stays until deregistered.
     bool enabled = true;  ///< Streaming layout only: taken out of choice by its owner when false.

@@ -50,7 +50,8 @@ private:
 /// for everybody who uses the prefix. Source: seed 000, "Redis Key Structure".
 ///
 /// Errors: `std::invalid_argument` for a prefix that `streaming::RegistryKeys` does not take, and
-/// for a lease that is not a whole number of seconds from 1 s.
+/// for a lease that is not a whole number of seconds from 1 s to ten years of 365 days (315,360,000
+/// s). The program takes no lease above 30 days: what is forgotten is to go some day.
 Layout streaming_layout(std::string key_prefix = "redis_streaming_registry",
                         std::chrono::milliseconds lease = std::chrono::seconds{90});
 
@@ -58,7 +59,7 @@ Layout streaming_layout(std::string key_prefix = "redis_streaming_registry",
 /// Key Structure".
 ///
 /// Errors: `std::invalid_argument` for a namespace that CoSky cannot use, and for a lease below
-/// 1 s.
+/// 1 s or above ten years of 365 days.
 Layout cosky_layout(std::string name_space = "cosky-{default}",
                     std::chrono::milliseconds lease = std::chrono::seconds{60});
 

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "cli/exit_code.hpp"
+#include "core/checks.hpp"
 
 namespace rollcall::cli {
 
@@ -107,7 +108,7 @@ int parse_port(std::string_view name, std::string_view text) {
 }
 
 int parse_weight(std::string_view name, std::string_view text) {
-    return static_cast<int>(parse_integer(name, text, 0, 1'000'000));
+    return static_cast<int>(parse_integer(name, text, 0, largest_weight));
 }
 
 Metadata parse_metadata(std::string_view name, std::vector<std::string> const& pairs) {

@@ -80,6 +80,17 @@ void check_port(int port) {
     if (port < 0 || port > max_port) refuse("port", port, "must be between 0 and 65535");
 }
 
+void check_weight(int weight) {
+    if (weight >= 0 && weight <= largest_weight) return;
+    refuse("weight", weight, "must be between 0 and " + std::to_string(largest_weight));
+}
+
+void check_callable(ServiceInstance const& validated) {
+    check_weight(validated.weight);
+    if (validated.port > 0) return;
+    refuse("port", validated.port, "must be between 1 and 65535, as its scheme has no port");
+}
+
 void check_metadata_text(Metadata const& metadata) {
     for (auto const& [key, value] : metadata) {
         check_utf8("metadata key", key);

@@ -26,6 +26,12 @@ bool is_ipv6(std::string_view text);
 void check_host(std::string_view host);
 /// 0…65535.
 void check_port(int port);
+/// 0…1,000,000: what operators may set. The designs' own classes store any.
+constexpr int largest_weight = 1'000'000;
+void check_weight(int weight);
+/// What callers could not use, though the designs' own classes register it: a weight out of range,
+/// or port 0 that stayed 0 for want of a default.
+void check_callable(ServiceInstance const& validated);
 /// Keys and values are UTF-8.
 void check_metadata_text(Metadata const& metadata);
 

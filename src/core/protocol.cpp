@@ -26,6 +26,15 @@ std::span<Protocol const> protocol_table() noexcept {
     return rows;
 }
 
+std::string known_protocols() {
+    std::string names;
+    for (auto const& row : protocol_table()) {
+        if (!names.empty()) names += ", ";
+        names += row.name;
+    }
+    return names;
+}
+
 bool equal_ignoring_case(std::string_view a, std::string_view b) noexcept {
     if (a.size() != b.size()) return false;
     for (std::size_t i = 0; i < a.size(); ++i) {

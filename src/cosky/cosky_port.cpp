@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/text.hpp"
+#include "core/checks.hpp"
 #include "cosky/discovery_redis_scripts.hpp"
 #include "cosky/examination.hpp"
 #include "cosky/expiry_sweep.hpp"
@@ -220,7 +220,7 @@ Task<Result<Written>> CoskyPort::set_healthy(InstanceId const&, bool, Deadline) 
 }
 
 Task<Result<Written>> CoskyPort::set_weight(InstanceId const& id, int weight, Deadline deadline) {
-    if (weight < 0) refuse("weight", weight, "must be between 0 and 2147483647");
+    check_weight(weight);
     auto const names = validated(id);
     co_return co_await scripts_.registry_set_weight(ns_, names, weight, deadline);
 }

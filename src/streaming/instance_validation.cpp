@@ -1,6 +1,7 @@
 #include <string>
 
 #include "core/checks.hpp"
+#include "core/protocol_table.hpp"
 #include "core/text.hpp"
 #include "streaming/instance_names.hpp"
 
@@ -35,9 +36,7 @@ Reach checked_reach(ServiceInstance const& instance) {
     check_host(instance.host);
     check_port(instance.port);
     auto const protocol = find_protocol(instance.scheme);
-    if (!protocol) {
-        refuse("protocol", instance.scheme, "must be a known one, such as http, tcp or grpc");
-    }
+    if (!protocol) refuse("scheme", instance.scheme, "must be one of " + known_protocols());
     return {protocol->name, effective_port(protocol->name, instance.port)};
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/checks.hpp"
 #include "core/text.hpp"
 #include "registry/heartbeat_plan.hpp"
 #include "registry/script_calls.hpp"
@@ -254,7 +255,7 @@ std::string StreamingPort::metadata_text(InstanceId const& names, Metadata const
 
 Task<Result<Written>> StreamingPort::set_weight(InstanceId const& id, int weight,
                                                 Deadline deadline) {
-    if (weight < 0) refuse("weight", weight, "must be between 0 and 2147483647");
+    check_weight(weight);
     auto text = std::to_string(weight);
     co_return co_await set_field(id, "weight", std::move(text), deadline);
 }

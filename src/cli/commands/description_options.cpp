@@ -10,12 +10,7 @@ namespace {
 
 Protocol parse_scheme(std::string_view name, std::string const& text) {
     if (auto const protocol = find_protocol(text)) return *protocol;
-    std::string known;
-    for (auto const& row : protocol_table()) {
-        if (!known.empty()) known += ", ";
-        known += row.name;
-    }
-    throw UsageError{name, text, "must be one of " + known};
+    throw UsageError{name, text, "must be one of " + known_protocols()};
 }
 
 /// The port that is stored: for 0 the scheme's own.

@@ -4,8 +4,8 @@
 #include <chrono>
 #include <utility>
 
+#include "core/checks.hpp"
 #include "core/deadline.hpp"
-#include "core/text.hpp"
 #include "registry/announce/announcement_state.hpp"
 
 #include "rollcall/error.hpp"
@@ -129,8 +129,7 @@ void Announcement::set_healthy(bool on) {
 
 void Announcement::set_weight(int weight) {
     if (!state_) return;
-    // What a registration takes as it is, nobody may set.
-    if (weight < 0) refuse("weight", weight, "must be between 0 and 2147483647");
+    check_weight(weight);
     auto wanted = state_->wanted;
     wanted.weight = weight;
     change(*state_, std::move(wanted));

@@ -4,6 +4,8 @@
 #include <boost/asio/post.hpp>
 #include <stdexcept>
 
+
+#include "core/checks.hpp"
 #include "core/deadline.hpp"
 #include "core/text.hpp"
 #include "registry/announce/announcement_state.hpp"
@@ -67,6 +69,7 @@ Announcement Announcer::announce(ServiceInstance const& instance, AnnounceOption
     auto state = std::make_unique<AnnouncementState>();
     state->announcer = shared_from_this();
     state->wanted = port_->validated(instance);
+    check_callable(state->wanted);
     auto const& wanted = state->wanted;
     state->record = std::make_shared<Record>(InstanceId{wanted.service_name, wanted.instance_id},
                                              std::move(options));

@@ -302,10 +302,23 @@ TEST_P(AnnouncerTest, BadInputAndASecondOwnerAreRefusedAtOnce) {
                 testing::HasSubstr("service"));
     EXPECT_THAT(refusal([&] { Announcer::create(by->core, by->port, lease); }),
                 testing::HasSubstr("heartbeat"));
+    for (int const weight : {-1, 1'000'001, 2'000'000'000}) {
+        auto light = instance();
+        light.weight = weight;
+        EXPECT_THAT(refusal([&] { (void)by->announcer->announce(light, {}); }),
+                    testing::StartsWith("weight " + std::to_string(weight)));
+    }
+    auto unreachable = instance();
+    unreachable.instance_id.clear();
+    unreachable.scheme = "grpc";
+    unreachable.port = 0;
+    EXPECT_THAT(refusal([&] { (void)by->announcer->announce(unreachable, {}); }),
+                testing::StartsWith("port 0: must be between 1 and 65535"));
     auto me = announced(*by, instance());
     EXPECT_THAT(refusal([&] { (void)by->announcer->announce(instance(), {}); }),
                 testing::HasSubstr("is announced or renewed already"));
     EXPECT_THAT(refusal([&] { me.set_weight(-1); }), testing::HasSubstr("weight"));
+    EXPECT_THAT(refusal([&] { me.set_weight(1'000'001); }), testing::HasSubstr("weight"));
     EXPECT_EQ(me.instance().weight, 1);
     me.release();
     auto again = by->announcer->announce(instance(), {});

@@ -96,7 +96,7 @@ TEST(ValidatedInstance, Defect58_NoSchemeSilentlyBecomesHttp) {
     instance.scheme = "grpc";
     EXPECT_EQ(InstanceEntryCodec::validated(instance).scheme, "grpc");
     instance.scheme = "gopher";
-    EXPECT_THAT(refusal(instance), StartsWith(R"(protocol "gopher": )"));
+    EXPECT_THAT(refusal(instance), StartsWith(R"(scheme "gopher": must be one of http, )"));
 }
 
 TEST(ValidatedInstance, IsAFixedPoint) {
