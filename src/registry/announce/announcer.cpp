@@ -4,7 +4,6 @@
 #include <boost/asio/post.hpp>
 #include <stdexcept>
 
-
 #include "core/checks.hpp"
 #include "core/deadline.hpp"
 #include "core/text.hpp"
