@@ -265,7 +265,8 @@ public:
         }
         app_.footer(
             "Common options stand before or behind the command; each can also come from "
-            "ROLLCALL_<NAME>\nor from the config file. 'rollcall COMMAND --help' explains a "
+            "ROLLCALL_<NAME>\nor from the config file. A TIME is such as 400ms, 10s or 1h30m. "
+            "'rollcall COMMAND --help' explains a "
             "command.\n\nExit codes: 0 done, 1 failed, 2 bad usage or input, 3 not found, 4 Redis "
             "unreachable, 5 timed out.");
         for (auto const& row : command_table()) add(row);
@@ -345,7 +346,7 @@ private:
                                std::string{row.summary});
         app->footer(
             fmt::format("Example:\n  {}\n\nThe common options (--url, --output …) are in "
-                        "'rollcall --help'.",
+                        "'rollcall --help'.\nA TIME is such as 400ms, 10s or 1h30m.",
                         row.example));
         Entry entry{app, row.make(), std::make_unique<Cli11Options>(*app)};
         entry.command->declare(*entry.options);

@@ -68,7 +68,7 @@ fs::path prepare_data(fs::path const& given) {
 
 FileLock lock_data(fs::path const& given, fs::path const& data) {
     try {
-        return FileLock{data / "rollcall.lock", named(given)};
+        return FileLock{data / "rollcall.lock", named(given), "give another directory"};
     } catch (std::system_error const& error) {
         refuse_unwritable(given, error.code());
     }
@@ -114,7 +114,8 @@ EmbeddedRedis::EmbeddedRedis(EmbeddedRedisOptions options) {
     auto const data = prepare_data(options.data);
     data_lock_ = lock_data(options.data, data);
     auto const socket = prepare_socket(options.socket);
-    socket_lock_ = FileLock{socket.native() + ".lock", "socket " + shown(socket.native())};
+    socket_lock_ = FileLock{socket.native() + ".lock", "socket " + shown(socket.native()),
+                            "set another XDG_RUNTIME_DIR, or give --url"};
     remove_stale(socket);
 
     RedisProcessOptions process;

@@ -40,7 +40,8 @@ bool write_holder(int descriptor) {
 
 }  // namespace
 
-FileLock::FileLock(std::filesystem::path const& file, std::string_view what) {
+FileLock::FileLock(std::filesystem::path const& file, std::string_view what,
+                   std::string_view otherwise) {
     auto const fail = [&](std::string const& why) {
         if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
         throw std::runtime_error(std::string{what} + ": " + why);
@@ -58,7 +59,8 @@ FileLock::FileLock(std::filesystem::path const& file, std::string_view what) {
         auto const holder = holder_of(descriptor_);
         if (is_running(holder) || std::chrono::steady_clock::now() > end) {
             fail("is in use by another rollcall" +
-                 (holder > 0 ? ", process " + std::to_string(holder) : std::string{}));
+                 (holder > 0 ? ", process " + std::to_string(holder) : std::string{}) +
+                 ": end that one, or " + std::string{otherwise});
         }
         std::this_thread::sleep_for(between_looks);
     }

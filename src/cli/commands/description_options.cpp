@@ -24,12 +24,12 @@ int parse_port_of(Protocol const& protocol, std::string_view name, std::string c
 
 }  // namespace
 
-void DescriptionOptions::declare(OptionSet& options) {
+void DescriptionOptions::declare(OptionSet& options, std::string const& port_help) {
     options.required("--service", service_, "NAME", "service of the instance");
     options.value("--id", id_, "ID", "its id; made from service, host and port when absent");
     options.setting("host", "HOST",
                     "its name or address; else this machine's address on the way to Redis");
-    options.required("--port", port_, "PORT", "its port; 0 for the scheme's own: 80 for http");
+    options.required("--port", port_, "PORT", port_help);
     options.value("--scheme", scheme_, "NAME", "http, https, tcp, grpc, ws… (http)");
     options.value("--weight", weight_, "N", "share of new traffic, 0 to 1000000 (1)");
     options.repeated("--metadata", metadata_, "KEY=VALUE", "a label");

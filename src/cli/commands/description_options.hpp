@@ -13,7 +13,7 @@ namespace rollcall::cli {
 /// The options that describe an instance to register.
 class DescriptionOptions {
 public:
-    void declare(OptionSet& options);
+    void declare(OptionSet& options, std::string const& port_help);
 
     int port() const;  ///< As it was given: 0 stands for that of the scheme.
 

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <fmt/format.h>
 
-#include "cli/command_line.hpp"
 #include "cli/commands/commands.hpp"
+#include "cli/commands/unknown_service.hpp"
 #include "cli/context.hpp"
 #include "cli/print/instance_table.hpp"
 #include "core/text.hpp"
@@ -58,11 +58,7 @@ private:
                                                        : "can be called; --all shows the others"));
             return;
         }
-        auto const near = nearest(name, known);
-        auto const& settings = context.settings();
-        context.logger().warning(fmt::format(
-            "no service {} is known in {} (layout {}){}", shown(name), shown(settings.name_space()),
-            settings.layout, near.empty() ? "" : "; did you mean " + shown(near) + "?"));
+        tell_unknown(context, name, known);
     } catch (Error const&) {
         return;  // The list itself was answered.
     }

@@ -11,7 +11,9 @@ namespace {
 
 class Register final : public Command {
 public:
-    void declare(OptionSet& options) override { description_.declare(options); }
+    void declare(OptionSet& options) override {
+        description_.declare(options, "its port; 0 for the scheme's own: 80 for http");
+    }
 
     Exit run(Context& context) override {
         // One for both requests: finding out the address counts.

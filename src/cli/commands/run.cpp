@@ -21,7 +21,7 @@ constexpr std::chrono::milliseconds longest_look{2s};
 class Run final : public Command {
 public:
     void declare(OptionSet& options) override {
-        description_.declare(options);
+        description_.declare(options, "its port, where the command accepts connections");
         options.value("--start-timeout", start_timeout_, "TIME",
                       "how long its port may take to accept; 0 to register at once (30s)");
         options.value("--settle", settle_, "TIME",

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/json/object.hpp>
@@ -6,10 +7,13 @@
 #include <mutex>
 
 #include "cli/commands/commands.hpp"
+#include "cli/commands/unknown_service.hpp"
 #include "cli/context.hpp"
 #include "cli/print/change_text.hpp"
 #include "cli/print/json_output.hpp"
 #include "cli/signal_source.hpp"
+
+#include "rollcall/error.hpp"
 
 namespace rollcall::cli {
 
@@ -81,6 +85,7 @@ public:
             for (auto const& name : services_) services.push_back(registry.service(name));
             printer.print_heading();
             std::vector<Watch> const watches = watch(registry, services, printer);
+            tell_unknown_ones(context, services);
             loop.run();
             // Who asks twice does not want to wait for an end in order.
             signals.give_back();
@@ -91,6 +96,20 @@ public:
     }
 
 private:
+    /// Nobody hears of a service that never comes: a typo, maybe.
+    static void tell_unknown_ones(Context& context, std::vector<Service> const& services) try {
+        if (services.empty()) return;
+        std::vector<std::string> known;
+        for (auto const& one : context.backend().services()) known.push_back(one.service);
+        for (auto const& service : services) {
+            if (std::ranges::find(known, service.name()) == known.end()) {
+                tell_unknown(context, service.name(), known);
+            }
+        }
+    } catch (Error const&) {
+        return;  // Of a Redis that is away the library tells.
+    }
+
     static std::vector<Watch> watch(Registry const& registry, std::vector<Service> const& services,
                                     Printer& printer) {
         std::vector<Watch> watches;

@@ -64,7 +64,9 @@ std::string host_header(std::string const& host, std::string const& port) {
                                                : fmt::format("[{}]:{}", host, port);
 }
 
-Task<bool> http_answers(Socket socket, std::string path, std::string host, Deadline deadline) {
+/// What is wrong with the answer; empty: nothing.
+Task<std::string> http_failure(Socket socket, std::string path, std::string host,
+                               Deadline deadline) {
     http::request<http::empty_body> request{http::verb::get, path, 11};
     request.set(http::field::host, host);
     request.set(http::field::user_agent, "rollcall");
@@ -72,7 +74,7 @@ Task<bool> http_answers(Socket socket, std::string path, std::string host, Deadl
     boost::system::error_code error;
     co_await http::async_write(
         socket, request, asio::cancel_after(left(deadline), asio::redirect_error(use_task, error)));
-    if (error) co_return false;
+    if (error) co_return fmt::format("GET {}: {}", path, error.message());
     // The head decides: a large or endless body is none of our business.
     boost::beast::flat_buffer buffer;
     http::response_parser<http::empty_body> parser;
@@ -80,19 +82,21 @@ Task<bool> http_answers(Socket socket, std::string path, std::string host, Deadl
         socket, buffer, parser,
         asio::cancel_after(left(deadline), asio::redirect_error(use_task, error)));
     auto const status = parser.get().result_int();
-    co_return !error && status >= 200 && status < 400;
+    if (error) co_return fmt::format("GET {}: {}", path, error.message());
+    if (status >= 200 && status < 400) co_return std::string{};
+    co_return fmt::format("GET {}: {}", path, status);
 }
 
 Task<void> perform(asio::io_context::executor_type executor, std::vector<std::string> hosts,
                    std::string port, CheckSpec spec, Deadline deadline,
                    HealthCheck::Handler handler) {
     auto socket = co_await first_connected(executor, hosts, port, deadline);
-    bool passed = socket.has_value();
-    if (passed && spec.kind == CheckSpec::Kind::http) {
+    auto failure = socket ? std::string{} : fmt::format("port {} does not accept", port);
+    if (socket && spec.kind == CheckSpec::Kind::http) {
         auto header = host_header(hosts.front(), port);
-        passed = co_await http_answers(*std::move(socket), spec.path, std::move(header), deadline);
+        failure = co_await http_failure(*std::move(socket), spec.path, std::move(header), deadline);
     }
-    handler(passed);
+    handler(std::move(failure));
 }
 
 }  // namespace

@@ -23,7 +23,8 @@ struct CheckSpec {
 /// Thread safety: the loop's thread.
 class HealthCheck {
 public:
-    using Handler = std::function<void(bool)>;
+    /// Given why it failed; empty: it passed.
+    using Handler = std::function<void(std::string)>;
 
     /// Tries `hosts` in turn until one lets connect.
     HealthCheck(boost::asio::io_context& loop, std::vector<std::string> hosts, int port);

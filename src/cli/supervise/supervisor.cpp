@@ -85,7 +85,7 @@ void Supervisor::refuse_taken_port() const {
     boost::asio::io_context loop{1};
     bool taken = false;
     HealthCheck{loop, std::move(hosts), instance_.port}.connect(
-        taken_limit, [&taken](bool accepts) { taken = accepts; });
+        taken_limit, [&taken](std::string const& why) { taken = why.empty(); });
     loop.run();
     if (!taken) return;
     throw UsageError{"--port", std::to_string(instance_.port),
@@ -141,12 +141,15 @@ void Supervisor::hear(AnnouncementEvent event) {
 bool Supervisor::redis_is_away() const { return !backend_.connected(); }
 
 void Supervisor::perform(ProbePort) {
-    health_.connect(probe_limit, [this](bool accepts) { feed(PortProbed{accepts}); });
+    health_.connect(probe_limit, [this](std::string const& why) { feed(PortProbed{why.empty()}); });
 }
 
 void Supervisor::perform(RunCheck) {
-    health_.check(options_.check, options_.check_timeout,
-                  [this](bool passed) { feed(Checked{passed}); });
+    health_.check(options_.check, options_.check_timeout, [this](std::string why) {
+        bool const passed = why.empty();
+        check_failure_ = std::move(why);
+        feed(Checked{passed});
+    });
 }
 
 void Supervisor::perform(Announce const& action) {
@@ -199,21 +202,27 @@ void Supervisor::perform(Say const& action) {
             return logger_.warning("cannot register yet, will keep trying: " + why_not());
         case Notice::registered:
             eviction_.ask();
-            return logger_.info("registered " + name);
+            return logger_.info("registered " + name + health_text());
         case Notice::registered_again:
-            return logger_.info("registered again " + name);
+            return logger_.info("registered again " + name + health_text());
         case Notice::restored:
             return logger_.info("not drained any more: " + name);
         case Notice::unhealthy:
-            return logger_.warning("the check fails: taken out");
+            return logger_.warning(fmt::format("the check of {} fails ({}): not offered to callers",
+                                               instance_.instance_id, check_failure_));
         case Notice::healthy:
-            return logger_.info("the check passes: offered to callers");
+            return logger_.info(
+                fmt::format("the check of {} passes: offered to callers", instance_.instance_id));
         case Notice::deregistered:
             return logger_.info("deregistered " + name);
         case Notice::cannot_deregister:
             return logger_.warning("cannot deregister; it stays until its lease ends: " +
                                    why_not());
     }
+}
+
+std::string Supervisor::health_text() const {
+    return announcement_.instance().healthy ? "" : ", unhealthy";
 }
 
 std::string Supervisor::why_not() const {

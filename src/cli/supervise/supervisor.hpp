@@ -52,6 +52,7 @@ private:
     void hear(AnnouncementEvent event);
     bool redis_is_away() const;
     std::string why_not() const;
+    std::string health_text() const;
 
     void perform(ProbePort);
     void perform(RunCheck);
@@ -77,6 +78,7 @@ private:
     AsyncCalls calls_;
     EvictionWarning eviction_;
     HealthCheck health_;
+    std::string check_failure_;  // Why the last check failed; empty: it passed.
     RunMachine machine_;
     Announcement announcement_;
     std::optional<ChildProcess> child_ = {};

@@ -99,6 +99,7 @@ TEST_F(MessagesTest, AUserHasOneEmbeddedRedis) {
     auto const second = run({"serve", "--data", home() / "other"});
     EXPECT_EQ(second.code, 1);
     EXPECT_THAT(second.err, HasSubstr("rollcall/redis.sock\": is in use by another rollcall"));
+    EXPECT_THAT(second.err, HasSubstr(": end that one, or set another XDG_RUNTIME_DIR"));
     must({"services"});
 }
 

@@ -224,6 +224,8 @@ TEST_F(RunTest, WhatFailsItsCheckFromTheBeginningIsRegisteredAsUnhealthy) {
     auto program = supervise({"--check", "http:/", "--check-interval", "50ms"}, {"sick=" + sick});
     ASSERT_TRUE(eventually([&] { return list("web", {"--all"}).size() == 1; }));
     EXPECT_EQ(count("web"), 0u);
+    EXPECT_TRUE(says(program, " fails (GET /: 503): not offered to callers"));
+    EXPECT_TRUE(says(program, ", unhealthy"));
     std::filesystem::remove(sick);
     EXPECT_TRUE(listed());
 }

@@ -156,6 +156,17 @@ TEST_F(WatchTest, DrainInTheLayoutOfCoskyDeregisters) {
         << "what is drained is drained for longer, though it is not there";
 }
 
+TEST_F(WatchTest, AServiceThatNobodyKnowsIsToldOnce) {
+    add("orders", "a");
+    auto program = start({"watch", "ordres", "orders"});
+    EXPECT_TRUE(eventually(
+        [&] { return program.err().find("did you mean \"orders\"?") != std::string::npos; }));
+    EXPECT_THAT(program.err(), HasSubstr("no service \"ordres\" is known in"));
+    EXPECT_THAT(program.err(), testing::Not(HasSubstr("no service \"orders\"")));
+    program.signal(SIGTERM);
+    EXPECT_EQ(program.wait().code, 0);
+}
+
 TEST_F(WatchTest, EndsQuietlyWhenNobodyReadsAnyMore) {
     int ends[2];
     ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
