@@ -88,3 +88,20 @@ write_basic_package_version_file("${CMAKE_CURRENT_BINARY_DIR}/rollcallConfigVers
     COMPATIBILITY SameMinorVersion)
 install(FILES "${CMAKE_CURRENT_BINARY_DIR}/rollcallConfig.cmake"
     "${CMAKE_CURRENT_BINARY_DIR}/rollcallConfigVersion.cmake" DESTINATION "${_config}")
+
+# For who has no CMake. It finds the rest from where it lies itself, so that the prefix may be moved,
+# unless one of the folders was given with its whole path.
+if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}" OR IS_ABSOLUTE "${CMAKE_INSTALL_INCLUDEDIR}")
+    set(_pc_prefix "${CMAKE_INSTALL_PREFIX}")
+    set(_pc_includedir "${CMAKE_INSTALL_FULL_INCLUDEDIR}")
+    set(_pc_libdir "${CMAKE_INSTALL_FULL_LIBDIR}")
+else()
+    file(RELATIVE_PATH _up "/p/${CMAKE_INSTALL_LIBDIR}/pkgconfig" /p)
+    string(REGEX REPLACE "/$" "" _pc_prefix "\${pcfiledir}/${_up}")
+    set(_pc_includedir "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
+    set(_pc_libdir "\${prefix}/${CMAKE_INSTALL_LIBDIR}")
+endif()
+configure_file("${PROJECT_SOURCE_DIR}/cmake/rollcall.pc.in"
+    "${CMAKE_CURRENT_BINARY_DIR}/rollcall.pc" @ONLY)
+install(FILES "${CMAKE_CURRENT_BINARY_DIR}/rollcall.pc"
+    DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
