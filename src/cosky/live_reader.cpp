@@ -80,7 +80,7 @@ std::optional<LivePort::Message> LiveReader::read_message(std::string_view servi
     if (!id->starts_with(service) || id->rfind('@') != service.size()) return std::nullopt;
     auto const event = parse_instance_event(payload);
     // Of an unknown payload only the id counts: the instance is read again.
-    if (!event) return Message{*id, News::changed};
+    if (!event) return Message{*id, News::changed, {}, false};
     return Message{*id, news_of(*event), lasting(*event)};
 }
 

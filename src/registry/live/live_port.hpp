@@ -40,6 +40,7 @@ public:
         News news = News::changed;
         /// For the layout's own listeners; null: they are told of no such message.
         std::shared_ptr<void const> event = {};
+        bool readable = true;  ///< Else the channel alone tells the id.
     };
     /// What a message on that channel says; none if it concerns another service. Any bytes may be
     /// given.

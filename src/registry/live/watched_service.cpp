@@ -333,10 +333,12 @@ void WatchedService::message(redis::Message const& message) {
     ++context_->tally.messages;
     auto said = port_->read_message(name(), message.channel, message.payload);
     if (!said) return;
-    if (said->id.empty()) {
+    if (said->id.empty() || !said->readable) {
         core_->log().write(LogLevel::warning, "undecodable",
                            "a message on " + std::string{message.channel} + " could not be read");
         ++context_->tally.unreadable;
+    }
+    if (said->id.empty()) {
         doubtful_ = true;
     } else {
         feed_.message(said->id, said->news, Clock::now());

@@ -112,7 +112,9 @@ TEST_F(CoskyLiveReader, LeavesMessagesAboutOthersAlone) {
     EXPECT_FALSE(message(key(id_of("order@b")), "register"));
     EXPECT_FALSE(message("other:svc_itc:" + id_of("order"), "register"));
     EXPECT_EQ(message(key(id_of("order")), "Renew")->news, News::renewed);
+    EXPECT_TRUE(message(key(id_of("order")), "renew")->readable);
     EXPECT_EQ(message(key(id_of("order")), "gossip")->news, News::changed) << "read again";
+    EXPECT_FALSE(message(key(id_of("order")), "gossip")->readable);
     EXPECT_EQ(reader.channel_of("x[1]*").name, "cosky-{default}:svc_itc:x\\[1\\]\\*@*");
 }
 

@@ -235,6 +235,19 @@ TEST_P(LiveService, BadNamesAreRefusedBeforeAnythingIsSent) {
     EXPECT_THROW((void)reader(60s, given), std::invalid_argument) << "as long as the lease";
 }
 
+TEST_P(LiveService, MessagesThatCannotBeReadAreCountedAndTold) {
+    Owners owners{server.url(), layout()};
+    owners.add(instance(1));
+    auto const registry = reader();
+    auto const service = watched(registry);
+    for (auto const* const payload : {"gossip", "\x01{\xff", ""}) {
+        admin.must({"PUBLISH", owners.channel(id(1)), payload});
+    }
+    EXPECT_TRUE(eventually([&] { return registry.stats().unreadable == 3; }));
+    EXPECT_TRUE(log.has("could not be read"));
+    EXPECT_TRUE(shows(service, {id(1)}));
+}
+
 TEST_P(LiveService, AForkedChildReadsWhatWasKnownAndIsToldTheRest) {
     auto const registry = reader();
     auto const service = watched(registry);
