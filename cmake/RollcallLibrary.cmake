@@ -5,7 +5,7 @@
 # visibility: two copies that meet crash. So all rooms and what they use of Boost are joined to one
 # object, in which only what the public headers declare stays visible: they push default visibility,
 # everything else is compiled hidden. Both libraries hold that object.
-set(ROLLCALL_LIBRARY_ROOMS core redis registry streaming cosky)
+set(ROLLCALL_LIBRARY_ROOMS core balance redis registry streaming cosky)
 
 # Consumers see the public headers, and nothing of the rooms.
 add_library(rollcall_headers INTERFACE)

@@ -12,16 +12,16 @@
 #include <vector>
 
 #include "allocations.hpp"
+#include "balance/alias_table.hpp"
+#include "balance/random.hpp"
 #include "live_data.hpp"
-#include "registry/live/alias_table.hpp"
-#include "registry/live/random.hpp"
 #include "registry/live/snapshot_cell.hpp"
 
 namespace rollcall::bench {
 namespace {
 
 /// An instance of the service with another weight, as it comes from a decoder.
-ServiceInstance changed(std::vector<ServiceInstance> const& all, live::Random& random) {
+ServiceInstance changed(std::vector<ServiceInstance> const& all, balance::Random& random) {
     auto instance = all[random() % all.size()];
     instance.weight = static_cast<int>(1 + random() % 10);
     return instance;
@@ -38,7 +38,7 @@ void apply(benchmark::State& state, std::size_t size) {
     live::SnapshotCell cell{"payments"};
     auto table = table_of(size);
     cell.publish(table);
-    live::Random random{1};
+    balance::Random random{1};
     CountAllocations const count{state};
     for (auto _ : state) {
         auto instance = changed(all, random);
@@ -56,7 +56,7 @@ void apply_many(benchmark::State& state, std::size_t size) {
     auto const all = descriptions(size);
     live::SnapshotCell cell{"payments"};
     auto table = table_of(size);
-    live::Random random{1};
+    balance::Random random{1};
     for (auto _ : state) {
         live::TableDraft draft{*table};
         for (int i = 0; i < 100; ++i) {
@@ -92,7 +92,7 @@ public:
             weights.reserve(copy->size());
             for (auto const& one : *copy)
                 weights.push_back(static_cast<std::uint64_t>(one->weight));
-            choice_ = live::AliasTable{weights};
+            choice_ = balance::AliasTable{weights};
         }
         std::shared_ptr<Instances const> published = std::move(copy);
         std::lock_guard const lock{mutex_};
@@ -105,13 +105,13 @@ private:
     bool weighted_;
     std::mutex mutex_;
     std::shared_ptr<Instances const> instances_;
-    live::AliasTable choice_;
+    balance::AliasTable choice_;
 };
 
 void apply_to_vector(benchmark::State& state, std::size_t size, bool weighted) {
     auto const all = descriptions(size);
     PlainService service{size, weighted};
-    live::Random random{1};
+    balance::Random random{1};
     for (auto _ : state) service.apply(changed(all, random));
 }
 BENCHMARK_CAPTURE(apply_to_vector, 1000, 1000, false)
@@ -153,7 +153,7 @@ void find(benchmark::State& state) {
     live::SnapshotCell cell{"payments"};
     cell.publish(table_of(size));
     auto const snapshot = cell.snapshot();
-    live::Random random{1};
+    balance::Random random{1};
     CountAllocations const count{state};
     for (auto _ : state) {
         benchmark::DoNotOptimize(snapshot.find(all[random() % size].instance_id));

@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "registry/live/alias_table.hpp"
+#include "balance/alias_table.hpp"
+#include "balance/random.hpp"
 #include "registry/live/chunk.hpp"
-#include "registry/live/random.hpp"
 #include "registry/live/record.hpp"
 #include "registry/live/shares.hpp"
 
@@ -54,7 +54,7 @@ public:
     bool sealed() const noexcept { return sealed_; }
     Shares const& shares() const noexcept { return shares_; }
     /// As of a chunk.
-    ServiceInstance const& choose(Random& random) const noexcept {
+    ServiceInstance const& choose(balance::Random& random) const noexcept {
         auto const child = width() == 1 ? 0 : choice_.pick(random());
         return children_[child]->choose(random);
     }
@@ -118,7 +118,7 @@ public:
             std::transform(
                 children_.begin(), children_.end(), weights.begin(),
                 [&](ChildPtr const& child) { return child->shares().of(shares_.only_suspects()); });
-            choice_ = AliasTable{std::span{weights.data(), weights.size()}};
+            choice_ = balance::AliasTable{std::span{weights.data(), weights.size()}};
         }
         sealed_ = true;
     }
@@ -151,7 +151,7 @@ private:
 
     std::vector<ChildPtr> children_;
     Shares shares_;
-    AliasTable choice_;
+    balance::AliasTable choice_;
     bool sealed_ = false;
 };
 

@@ -99,7 +99,7 @@ void Chunk::seal() {
         std::transform(entries_.begin(), entries_.end(), weights.begin(), [&](Entry const& entry) {
             return entry.suspect == suspects ? entry.weight : 0;
         });
-        choice_ = AliasTable{std::span{weights}.first(size())};
+        choice_ = balance::AliasTable{std::span{weights}.first(size())};
     }
     sealed_ = true;
 }

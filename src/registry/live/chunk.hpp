@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "registry/live/alias_table.hpp"
-#include "registry/live/random.hpp"
+#include "balance/alias_table.hpp"
+#include "balance/random.hpp"
 #include "registry/live/record.hpp"
 #include "registry/live/shares.hpp"
 
@@ -39,7 +39,7 @@ public:
     Shares const& shares() const noexcept { return shares_; }
     /// In proportion to the weights of those who are trusted; of the suspects if nobody is. Not
     /// where there are no shares.
-    ServiceInstance const& choose(Random& random) const noexcept {
+    ServiceInstance const& choose(balance::Random& random) const noexcept {
         return *instances_[choice_.pick(random())];
     }
 
@@ -76,7 +76,7 @@ private:
     // The same, as readers want them: iterators need to know nothing but pointers.
     std::vector<ServiceInstance const*> instances_;
     Shares shares_;
-    AliasTable choice_;
+    balance::AliasTable choice_;
     bool sealed_ = false;
 };
 

@@ -6,9 +6,9 @@
 #include <string_view>
 #include <utility>
 
+#include "balance/random.hpp"
 #include "registry/live/branch.hpp"
 #include "registry/live/chunk.hpp"
-#include "registry/live/random.hpp"
 #include "registry/live/record.hpp"
 
 #include "rollcall/snapshot.hpp"
@@ -50,7 +50,7 @@ public:
 
     /// One that may get traffic now, in proportion to the weights: enabled, healthy, of a weight
     /// above 0, and suspect only if nobody else is there. None: null.
-    ServiceInstance const* choose(Random& random) const noexcept {
+    ServiceInstance const* choose(balance::Random& random) const noexcept {
         return groups_.shares().any() ? &groups_.choose(random) : nullptr;
     }
 

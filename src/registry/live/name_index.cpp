@@ -29,8 +29,8 @@ std::optional<Snapshot> read(SnapshotCell const* cell) {
 }  // namespace
 
 NameIndex::NameIndex()
-    : names_(
-          std::make_shared<Names>(Names{decltype(Names::cells){0, NameHash{thread_random()()}}})) {}
+    : names_(std::make_shared<Names>(
+          Names{decltype(Names::cells){0, NameHash{balance::thread_random()()}}})) {}
 
 NameIndex::~NameIndex() = default;
 

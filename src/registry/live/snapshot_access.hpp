@@ -27,13 +27,13 @@ struct SnapshotAccess {
 };
 
 /// Weighted random; see `InstanceTable::choose`. Null when nobody may get traffic.
-inline ServiceInstance const* choose(Snapshot const& snapshot, Random& random) noexcept {
+inline ServiceInstance const* choose(Snapshot const& snapshot, balance::Random& random) noexcept {
     auto const* const table = SnapshotAccess::table(snapshot);
     return table == nullptr ? nullptr : table->choose(random);
 }
 
 inline Choice choose(Snapshot snapshot) noexcept {
-    auto const* const chosen = choose(snapshot, thread_random());
+    auto const* const chosen = choose(snapshot, balance::thread_random());
     return {std::move(snapshot), chosen};
 }
 

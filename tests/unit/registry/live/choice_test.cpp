@@ -10,7 +10,7 @@
 
 #include "registry/live/instance_table.hpp"
 #include "registry/live/table_draft.hpp"
-#include "unit/registry/live/chi_square.hpp"
+#include "unit/balance/chi_square.hpp"
 #include "unit/registry/live/records.hpp"
 
 namespace rollcall::live {
@@ -26,7 +26,7 @@ Weights choices(InstanceTable const& table, std::size_t size, int draws) {
         if (auto const* found = table.find(id_of(number))) numbers[found->instance.get()] = number;
     }
     Weights counted(size);
-    Random random{42};
+    balance::Random random{42};
     for (int i = 0; i < draws; ++i) ++counted[numbers.at(table.choose(random))];
     return counted;
 }
@@ -41,18 +41,18 @@ InstanceTablePtr table_with(Weights const& weights) {
 
 TEST(Choice, IsInProportionToTheWeights) {
     Weights const few{1, 2, 3, 0, 40, 100};
-    EXPECT_LT(test::deviation(choices(*table_with(few), few.size(), 100'000), few), 4);
+    EXPECT_LT(balance::test::deviation(choices(*table_with(few), few.size(), 100'000), few), 4);
 
-    Random random{3};
+    balance::Random random{3};
     Weights many(1000);
     for (auto& weight : many) weight = random() % 20;
     auto const counted = choices(*table_with(many), many.size(), 400'000);
-    EXPECT_LT(test::deviation(counted, many), 4);
-    EXPECT_GT(test::deviation(counted, Weights(1000, 1)), 10) << "the test is blind";
+    EXPECT_LT(balance::test::deviation(counted, many), 4);
+    EXPECT_GT(balance::test::deviation(counted, Weights(1000, 1)), 10) << "the test is blind";
 }
 
 TEST(Choice, FollowsEveryChange) {
-    Random random{4};
+    balance::Random random{4};
     Weights weights(500, 1);
     auto table = table_with(weights);
     for (int i = 0; i < 300; ++i) {
@@ -63,7 +63,7 @@ TEST(Choice, FollowsEveryChange) {
                     : table->put(test::record(number, static_cast<int>(weights[number])));
         if (weights[number] == 9) weights[number] = 0;
     }
-    EXPECT_LT(test::deviation(choices(*table, weights.size(), 200'000), weights), 4);
+    EXPECT_LT(balance::test::deviation(choices(*table, weights.size(), 200'000), weights), 4);
 }
 
 TEST(Choice, GivesNothingToInstancesThatTakeNoTraffic) {
@@ -79,9 +79,9 @@ TEST(Choice, GivesNothingToInstancesThatTakeNoTraffic) {
                            ->put(test::record(4, -7))
                            ->put(test::record(5, 1));
     Weights const expected{3, 0, 0, 0, 0, 1};
-    EXPECT_LT(test::deviation(choices(*table, 6, 20'000), expected), 4);
+    EXPECT_LT(balance::test::deviation(choices(*table, 6, 20'000), expected), 4);
 
-    Random random{1};
+    balance::Random random{1};
     EXPECT_EQ(table->erase(id_of(0))->erase(id_of(5))->choose(random), nullptr);
 }
 
@@ -93,7 +93,7 @@ TEST(Choice, TakesTheGreatestWeights) {
     Weights expected(1000);
     for (std::size_t number = 0; number < 1000; number += 2) expected[number] = 1;
     auto const table = std::move(draft).finish();
-    EXPECT_LT(test::deviation(choices(*table, 1000, 200'000), expected), 4);
+    EXPECT_LT(balance::test::deviation(choices(*table, 1000, 200'000), expected), 4);
 }
 
 void suspect(InstanceTable const& table, std::size_t number, bool suspect) {
@@ -111,7 +111,7 @@ TEST(Choice, PrefersThoseWhoAreNotSuspect) {
     }
     EXPECT_FALSE(draft.reconsider("orders"));
     table = std::move(draft).finish();
-    EXPECT_LT(test::deviation(choices(*table, 300, 50'000), weights), 4);
+    EXPECT_LT(balance::test::deviation(choices(*table, 300, 50'000), weights), 4);
 }
 
 TEST(Choice, FallsBackOnSuspectsInProportionToTheirWeights) {
@@ -122,7 +122,7 @@ TEST(Choice, FallsBackOnSuspectsInProportionToTheirWeights) {
     TableDraft draft{*table};
     draft.reconsider_all();
     table = std::move(draft).finish();
-    EXPECT_LT(test::deviation(choices(*table, 300, 100'000), weights), 4);
+    EXPECT_LT(balance::test::deviation(choices(*table, 300, 100'000), weights), 4);
 
     // The first that comes back takes it all, also one among suspects of its own chunk.
     suspect(*table, 170, false);
@@ -134,7 +134,7 @@ TEST(Choice, FallsBackOnSuspectsInProportionToTheirWeights) {
     // One who takes no traffic does not keep suspects from it.
     table = table->put(make_record(test::instance(170, 0), table->find(id_of(170))->vitals));
     weights[170] = 0;
-    EXPECT_LT(test::deviation(choices(*table, 300, 100'000), weights), 4);
+    EXPECT_LT(balance::test::deviation(choices(*table, 300, 100'000), weights), 4);
 }
 
 }  // namespace

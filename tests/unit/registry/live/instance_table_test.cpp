@@ -67,7 +67,7 @@ TEST(InstanceTable, IsEmptyAtFirst) {
     EXPECT_EQ(table->size, 0U);
     EXPECT_EQ(table->revision, 0U);
     EXPECT_EQ(table->find("orders-1"), nullptr);
-    Random random{1};
+    balance::Random random{1};
     EXPECT_EQ(table->choose(random), nullptr);
     EXPECT_EQ(table->erase("orders-1"), table);
 }
@@ -96,7 +96,7 @@ TEST(InstanceTable, EqualsAMapAfterEveryShortSequence) {
 
 /// Random changes of up to `ids` ids; `keep` of 100 changes are puts.
 void play(std::uint64_t seed, std::size_t ids, std::uint64_t puts_of_100, int steps) {
-    Random random{seed};
+    balance::Random random{seed};
     auto table = InstanceTable::empty_table();
     Reference reference;
     for (int step = 0; step < steps; ++step) {
@@ -131,7 +131,7 @@ TEST(InstanceTable, EqualsAMapAfterRandomChanges) {
 
 TEST(InstanceTable, EqualsAMapWhileItShrinks) {
     for (std::uint64_t seed = 1; seed <= 4; ++seed) {
-        Random random{seed};
+        balance::Random random{seed};
         auto table = table_of(1000);
         Reference reference;
         for (auto const* instance : all(*table)) {
@@ -232,7 +232,7 @@ TEST(TableDraft, MakesManyChangesAtOnce) {
 }
 
 TEST(TableDraft, EqualsAMapAfterRandomBatches) {
-    Random random{11};
+    balance::Random random{11};
     auto table = InstanceTable::empty_table();
     Reference reference;
     for (int batch = 0; batch < 60; ++batch) {

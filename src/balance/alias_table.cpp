@@ -1,4 +1,4 @@
-#include "registry/live/alias_table.hpp"
+#include "balance/alias_table.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -6,7 +6,7 @@
 #include <limits>
 #include <numeric>
 
-namespace rollcall::live {
+namespace rollcall::balance {
 namespace {
 
 std::uint64_t sum(std::span<std::uint64_t const> weights) {
@@ -69,4 +69,4 @@ AliasTable::AliasTable(std::span<std::uint64_t> weights) {
     }
 }
 
-}  // namespace rollcall::live
+}  // namespace rollcall::balance

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace rollcall::live {
+namespace rollcall::balance {
 
 /// Splitmix64: eight bytes, no branches; good enough to spread traffic, and for nothing secret.
 class Random {
@@ -36,4 +36,4 @@ inline Spread spread(std::uint64_t random, std::size_t size) noexcept {
     return {static_cast<std::size_t>(product >> 64), static_cast<std::uint64_t>(product)};
 }
 
-}  // namespace rollcall::live
+}  // namespace rollcall::balance

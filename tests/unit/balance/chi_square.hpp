@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-namespace rollcall::live::test {
+namespace rollcall::balance::test {
 
 /// How far counts are from what the weights let expect, as a number of standard deviations of the
 /// chi-square distribution (Wilson and Hilferty). Infinite if a weight of 0 was drawn.
@@ -34,4 +34,4 @@ inline double deviation(std::span<std::uint64_t const> counts,
     return (std::cbrt(sum / freedom) - (1 - part)) / std::sqrt(part);
 }
 
-}  // namespace rollcall::live::test
+}  // namespace rollcall::balance::test

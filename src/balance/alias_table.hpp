@@ -5,9 +5,9 @@
 #include <span>
 #include <vector>
 
-#include "registry/live/random.hpp"
+#include "balance/random.hpp"
 
-namespace rollcall::live {
+namespace rollcall::balance {
 
 /// Draws an index with the probability of its weight, in two steps whatever the number of weights
 /// (Walker, Vose): a slot is drawn evenly, and it has either its own index or one other.
@@ -35,4 +35,4 @@ private:
     std::vector<Slot> slots_;
 };
 
-}  // namespace rollcall::live
+}  // namespace rollcall::balance

@@ -1,4 +1,4 @@
-#include "registry/live/alias_table.hpp"
+#include "balance/alias_table.hpp"
 
 #include <cstdint>
 #include <gtest/gtest.h>
@@ -6,10 +6,10 @@
 #include <numeric>
 #include <vector>
 
-#include "registry/live/random.hpp"
-#include "unit/registry/live/chi_square.hpp"
+#include "balance/random.hpp"
+#include "unit/balance/chi_square.hpp"
 
-namespace rollcall::live {
+namespace rollcall::balance {
 namespace {
 
 using Weights = std::vector<std::uint64_t>;
@@ -101,4 +101,4 @@ TEST(AliasTable, IsDrawnFromAtRandom) {
 }
 
 }  // namespace
-}  // namespace rollcall::live
+}  // namespace rollcall::balance

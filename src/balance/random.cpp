@@ -1,9 +1,9 @@
-#include "registry/live/random.hpp"
+#include "balance/random.hpp"
 
 #include <atomic>
 #include <chrono>
 
-namespace rollcall::live {
+namespace rollcall::balance {
 namespace {
 
 std::atomic<std::uint64_t> generators = 0;
@@ -31,4 +31,4 @@ Random& thread_random() noexcept {
     return own.random;
 }
 
-}  // namespace rollcall::live
+}  // namespace rollcall::balance
