@@ -4,6 +4,7 @@
 #include <bit>
 #include <iterator>
 #include <numeric>
+#include <string>
 #include <unordered_map>
 #include <utility>
 
@@ -18,8 +19,8 @@ struct HashRing::Change {
     std::vector<std::uint32_t> removed;  ///< Positions in the old one.
 };
 
-HashRing::HashRing(std::string_view service, IdList ids, std::uint32_t places)
-    : service_(service), ids_(std::move(ids)), places_each_(std::max(places, 1U)) {
+HashRing::HashRing(IdList ids, std::uint32_t places)
+    : ids_(std::move(ids)), places_each_(std::max(places, 1U)) {
     owners_.resize(ids_.size());
     std::iota(owners_.begin(), owners_.end(), 0U);
     positions_ = owners_;
@@ -61,7 +62,7 @@ void HashRing::build() {
 
 void HashRing::hash_places(std::string_view id, std::span<std::uint64_t> hashes) const {
     std::string beginning;
-    beginning.append(service_).append(":").append(id).append("#");
+    beginning.append(id).append("#");
     ring_hashes(beginning, hashes);
 }
 
@@ -92,7 +93,6 @@ void HashRing::sort(std::span<std::uint64_t const> hashes) {
 HashRing HashRing::changed(IdList ids) const {
     auto change = change_to(ids);
     HashRing made;
-    made.service_ = service_;
     made.places_each_ = places_each_;
     made.ids_ = std::move(ids);
     made.owners_ = std::move(change.owners);
@@ -103,7 +103,7 @@ HashRing HashRing::changed(IdList ids) const {
     bool const fits = places <= 2 * index_.size() && 8 * places > index_.size();
     bool const much = 8 * (change.added.size() + change.removed.size()) > made.ids_.size();
     bool const sparse = made.positions_.size() > 2 * made.ids_.size();
-    if (!fits || much || sparse) return HashRing{service_, std::move(made.ids_), places_each_};
+    if (!fits || much || sparse) return HashRing{std::move(made.ids_), places_each_};
 
     std::vector<Place> added;
     for (auto const i : change.added) {

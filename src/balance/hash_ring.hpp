@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -13,9 +12,9 @@
 namespace rollcall::balance {
 
 /// The ring of consistent hashing, as spec 11.3 has it: each candidate stands on it in several
-/// places, those of `service:id#0`, `service:id#1`, …, and a key belongs to the first place that
-/// does not lie before it, behind the last one to the first of all. Where candidates share a place,
-/// the later one in the list has it.
+/// places, those of `id#0`, `id#1`, …, and a key belongs to the first place that does not lie
+/// before it, behind the last one to the first of all. The design's ids for this are `service:id`.
+/// Where candidates share a place, the later one in the list has it.
 ///
 /// Never changes: a change of a few candidates makes a new ring by merging their places in.
 ///
@@ -25,15 +24,15 @@ namespace rollcall::balance {
 class HashRing {
 public:
     /// `places` of each candidate, 1 at least.
-    HashRing(std::string_view service, IdList ids, std::uint32_t places);
+    HashRing(IdList ids, std::uint32_t places);
 
-    /// The ring of the same service for `ids`. Cost: little for what is already on this one.
+    /// The ring for `ids`. Cost: little for what is already on this one.
     HashRing changed(IdList ids) const;
 
     IdList const& ids() const noexcept { return ids_; }
     std::size_t size() const noexcept { return size_; }  ///< Places.
     std::size_t bytes() const noexcept {
-        return size_ * sizeof(Place) + index_.size() * sizeof index_[0];
+        return size_ * sizeof(Place) + index_.size() * sizeof index_[0] + ids_.bytes();
     }
 
     /// The candidate, by its position in the list, that a key with this hash belongs to. Not on a
@@ -91,7 +90,6 @@ private:
     void merge(HashRing const& from, std::vector<Place> const& added,
                std::vector<std::uint32_t> const& removed);
 
-    std::string service_;
     IdList ids_;
     std::uint32_t places_each_ = 1;
     std::vector<std::uint32_t> owners_;     ///< By position.

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,23 +26,9 @@ public:
         return {text_.data() + begin, ends_[i] - begin};
     }
 
-    /// Whether they are the `size` ids `id_at(0)`, `id_at(1)`, …
-    template <class IdAt>
-    bool equals(std::size_t size, IdAt const& id_at) const noexcept {
-        if (size != ends_.size()) return false;
-        auto const* at = text_.data();
-        auto const* const end = at + text_.size();
-        for (std::size_t i = 0; i < size; ++i) {
-            std::string_view const id = id_at(i);
-            if (id.size() > static_cast<std::size_t>(end - at) ||
-                text_.data() + ends_[i] != at + id.size() ||
-                std::memcmp(at, id.data(), id.size()) != 0) {
-                return false;
-            }
-            at += id.size();
-        }
-        return true;
-    }
+    std::size_t bytes() const noexcept { return text_.size() + ends_.size() * sizeof ends_[0]; }
+
+    friend bool operator==(IdList const&, IdList const&) = default;
 
 private:
     std::string text_;
