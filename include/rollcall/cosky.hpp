@@ -2,6 +2,7 @@
 
 /// The layout of CoSky: everything an application needs of it.
 
+#include "rollcall/choice.hpp"
 #include "rollcall/client.hpp"
 #include "rollcall/cosky/config.hpp"
 #include "rollcall/cosky/consistency_service_discovery.hpp"
@@ -10,6 +11,7 @@
 #include "rollcall/cosky/instance_changed_event.hpp"
 #include "rollcall/cosky/instance_event_listener_container.hpp"
 #include "rollcall/cosky/instance_id.hpp"
+#include "rollcall/cosky/load_balancer.hpp"
 #include "rollcall/cosky/namespace_service.hpp"
 #include "rollcall/cosky/namespaced.hpp"
 #include "rollcall/cosky/redis_keys.hpp"

@@ -8,12 +8,15 @@
 #include "core/text.hpp"
 #include "cosky/cosky_port.hpp"
 #include "cosky/event_hook.hpp"
+#include "cosky/readable_namespaces.hpp"
 #include "cosky/redis_time.hpp"
 #include "cosky/services_cache.hpp"
 #include "cosky/topology_edge.hpp"
 #include "registry/layout_port.hpp"
 #include "registry/live/directory.hpp"
 #include "registry/live/service_state.hpp"
+#include "registry/live/snapshot_cell.hpp"
+#include "registry/live/table_draft.hpp"
 #include "registry/outcome.hpp"
 
 #include "rollcall/cosky/config.hpp"
@@ -118,6 +121,9 @@ struct ConsistencyRedisServiceDiscovery::Impl {
     std::shared_ptr<Remembered> take_longest_unused();
     Result<std::vector<std::string>> services(std::string_view ns);
     Result<DiscoveredInstances> instances(std::string_view ns, std::string_view service);
+    bool is_full(Remembered const& known, std::string_view service) const;
+    Result<Snapshot> snapshot(std::string_view ns, std::string_view service);
+    Result<Snapshot> loaded(Remembered& known, std::string_view ns, std::string_view service);
     Result<std::optional<DiscoveredInstance>> remembered_instance(std::string_view ns,
                                                                   std::string_view service,
                                                                   std::string_view id);
@@ -135,6 +141,8 @@ struct ConsistencyRedisServiceDiscovery::Impl {
     RedisServiceDiscovery asking;  // What is not remembered.
     std::shared_ptr<RedisTime> const time;
     std::shared_ptr<EventHook::Queue> const hooked;  // Null without a hook.
+    // Of those namespaces below; changed by who holds the mutex.
+    ReadableNamespaces readable_namespaces;
 
     std::mutex mutex;  // Guards what is below.
     std::map<std::string, std::shared_ptr<Remembered>, std::less<>> namespaces;
@@ -163,6 +171,15 @@ DiscoveredInstance discovered(ServiceInstance const& instance, Snapshot const& s
     return result;
 }
 
+/// Of what is not watched.
+Snapshot snapshot_of(std::string service, DiscoveredInstances const& found) {
+    live::TableDraft draft{*live::InstanceTable::empty_table()};
+    for (auto const& one : found) draft.put(live::make_record(one.instance, one.state));
+    live::SnapshotCell cell{std::move(service)};
+    cell.publish(std::move(draft).finish());
+    return cell.snapshot();
+}
+
 /// The value that `ask(error)` gives, or its error.
 template <class Ask>
 auto answer_of(Ask ask) -> Result<std::invoke_result_t<Ask>> {
@@ -189,6 +206,7 @@ Result<std::shared_ptr<Remembered>> ConsistencyRedisServiceDiscovery::Impl::reme
         }
         std::string const name{ns};
         found = namespaces.emplace(name, std::make_shared<Remembered>(core, name, options)).first;
+        readable_namespaces.add(name, found->second->directory->by_name());
     }
     found->second->last_use = ++last_use;
     return found->second;
@@ -205,9 +223,13 @@ std::shared_ptr<Remembered> ConsistencyRedisServiceDiscovery::Impl::remembered_a
 }
 
 std::shared_ptr<Remembered> ConsistencyRedisServiceDiscovery::Impl::take_longest_unused() {
+    for (auto const& [ns, known] : namespaces) {
+        if (readable_namespaces.was_read(ns)) known->last_use = ++last_use;
+    }
     auto const longest = std::ranges::min_element(
         namespaces, {}, [](auto const& entry) { return entry.second->last_use; });
     auto taken = std::move(longest->second);
+    readable_namespaces.remove(longest->first);
     namespaces.erase(longest);
     return taken;
 }
@@ -225,26 +247,58 @@ Result<std::vector<std::string>> ConsistencyRedisServiceDiscovery::Impl::service
     return answer_of([&] { return asking.services(ns); });
 }
 
+bool ConsistencyRedisServiceDiscovery::Impl::is_full(Remembered const& known,
+                                                     std::string_view service) const {
+    auto const& directory = *known.directory;
+    return directory.size() >= options.max_services && !directory.find(service);
+}
+
+/// Of a service that is watched from now on, if it was not before.
+Result<Snapshot> ConsistencyRedisServiceDiscovery::Impl::loaded(Remembered& known,
+                                                                std::string_view ns,
+                                                                std::string_view service) {
+    live::ServiceState const state{known.directory->use(std::string{service}), options.reads};
+    auto snapshot = state.instances();
+    if (snapshot.has_error()) return snapshot;
+    begin_to_use(known, ns, state.use->service());
+    return snapshot;
+}
+
 Result<DiscoveredInstances> ConsistencyRedisServiceDiscovery::Impl::instances(
     std::string_view ns, std::string_view service) {
     validate_stored_name("service name", service);
-    auto const named = remembered(ns);
-    if (named.has_error()) return named.error();
-    auto const& known = *named;
-    bool const too_many =
-        known->directory->size() >= options.max_services && !known->directory->find(service);
-    if (too_many) {
+    auto const known = remembered(ns);
+    if (known.has_error()) return known.error();
+    if (is_full(**known, service)) {
         return answer_of([&] { return asking.instances(ns, service); });
     }
-    live::ServiceState const state{known->directory->use(std::string{service}), options.reads};
-    auto const snapshot = state.instances();
+    auto const snapshot = loaded(**known, ns, service);
     if (snapshot.has_error()) return snapshot.error();
     auto const now = redis_now();
     if (now.has_error()) return now.error();
-    begin_to_use(*known, ns, state.use->service());
     DiscoveredInstances found;
     found.reserve(snapshot->size());
     for (auto const& instance : *snapshot) found.push_back(discovered(instance, *snapshot, *now));
+    return found;
+}
+
+Result<Snapshot> ConsistencyRedisServiceDiscovery::Impl::snapshot(std::string_view ns,
+                                                                  std::string_view service) {
+    validate_stored_name("service name", service);
+    auto const known = remembered(ns);
+    if (known.has_error()) return known.error();
+    if (is_full(**known, service)) {
+        auto const found = answer_of([&] { return asking.instances(ns, service); });
+        if (found.has_error()) return found.error();
+        return snapshot_of(std::string{service}, *found);
+    }
+    auto found = loaded(**known, ns, service);
+    // Whoever wants an error in place of old content has its age looked at each time.
+    if (found.has_error() || options.reads.on_failure == ServiceOptions::OnFailure::error) {
+        return found;
+    }
+    auto& directory = *(*known)->directory;
+    if (auto const watched = directory.find(service)) directory.find_by_name(*watched);
     return found;
 }
 
@@ -326,6 +380,20 @@ ConsistencyRedisServiceDiscovery::~ConsistencyRedisServiceDiscovery() {
         return;
     }
     impl_->stop();
+}
+
+Snapshot ConsistencyRedisServiceDiscovery::snapshot(std::string_view ns, std::string_view service) {
+    if (auto known = impl_->readable_namespaces.instances(ns, service)) [[likely]]
+        return *std::move(known);
+    return outcome(impl_->snapshot(ns, service));
+}
+Snapshot ConsistencyRedisServiceDiscovery::snapshot(std::string_view ns, std::string_view service,
+                                                    std::error_code& error) {
+    if (auto known = impl_->readable_namespaces.instances(ns, service)) [[likely]] {
+        error.clear();
+        return *std::move(known);
+    }
+    return outcome(impl_->snapshot(ns, service), error);
 }
 
 std::vector<std::string> ConsistencyRedisServiceDiscovery::services(std::string_view ns) {

@@ -16,6 +16,7 @@
 #include "rollcall/cosky/service_discovery.hpp"
 #include "rollcall/cosky/service_topology.hpp"
 #include "rollcall/service.hpp"
+#include "rollcall/snapshot.hpp"
 
 #pragma GCC visibility push(default)
 
@@ -48,9 +49,9 @@ struct ConsistencyOptions {
 /// have moved its end on. What has expired is not given, by Redis' word and clock; what Redis may
 /// have lost is, as `suspect`, for a lease at most.
 ///
-/// Cost: a short mutex and a copy of what is returned; for a look-up by the nanosecond there is
-/// `rollcall::Registry`. Thread safety: all members, from any thread. Lifetime: keeps what it needs
-/// of the client alive. Fork: in a child all fails with `errc::closed`.
+/// Cost: a short mutex and a copy of what is returned, `snapshot` aside. Thread safety: all
+/// members, from any thread. Lifetime: keeps what it needs of the client alive. Fork: in a child
+/// all fails with `errc::closed`.
 class ConsistencyRedisServiceDiscovery final : public ServiceDiscovery {
 public:
     /// Records that this process uses the services that it watches, as a `RedisServiceTopology` of
@@ -65,6 +66,15 @@ public:
     ~ConsistencyRedisServiceDiscovery() override;
     ConsistencyRedisServiceDiscovery(ConsistencyRedisServiceDiscovery const&) = delete;
     ConsistencyRedisServiceDiscovery& operator=(ConsistencyRedisServiceDiscovery const&) = delete;
+
+    /// The instances of a service without copying them: what `instances` would give, and balancers
+    /// choose from. Ours.
+    ///
+    /// Cost: once the service is loaded a few look-ups in memory, no lock and no allocation; as
+    /// `instances` where `ServiceOptions::OnFailure::error` is chosen. Fork: a child reads what was
+    /// known at the fork.
+    Snapshot snapshot(std::string_view ns, std::string_view service);
+    Snapshot snapshot(std::string_view ns, std::string_view service, std::error_code& error);
 
     std::vector<std::string> services(std::string_view ns) override;
     std::vector<std::string> services(std::string_view ns, std::error_code& error) override;

@@ -90,7 +90,7 @@ void Directory::find_by_name(WatchedService const& service) {
     std::lock_guard const lock{mutex_};
     auto const found = entries_.find(service.name());
     if (found == entries_.end() || found->second.service.get() != &service) return;
-    index_.add(service.cell());
+    index_->add(service.cell());
 }
 
 Directory::Entry& Directory::entry_of(std::string const& name) {
@@ -163,7 +163,7 @@ void Directory::drop_if_unused(Entries::iterator at, std::chrono::steady_clock::
     auto& entry = at->second;
     if (entry.service->cell()->was_read()) entry.unused_since = now;
     if (entry.uses > 0 || entry.kept || now - entry.unused_since < options_.unused_for) return;
-    index_.remove(*entry.service->cell());
+    index_->remove(*entry.service->cell());
     ending.insert(entries_.extract(at));
 }
 

@@ -69,8 +69,10 @@ public:
     /// Of a service that is found by name; none of others. Keeps it watched, as a use does that
     /// ends at once.
     std::optional<Snapshot> instances(std::string_view name) const {
-        return index_.instances(name);
+        return index_->instances(name);
     }
+    /// The same for those who keep no directory alive.
+    std::shared_ptr<NameIndex const> by_name() const noexcept { return index_; }
     /// From now on `service` is found by its name, for as long as it is watched. It is loaded: what
     /// is found must not be empty for want of an answer.
     void find_by_name(WatchedService const& service);
@@ -104,7 +106,7 @@ private:
     LiveContextPtr const context_;
     std::shared_ptr<redis::ClientCore> const& core_ = context_->core;
     DirectoryOptions const options_;
-    NameIndex index_;
+    std::shared_ptr<NameIndex> const index_ = std::make_shared<NameIndex>();
     mutable std::mutex mutex_;  // Guards the entries. Nothing waits while it is held.
     Entries entries_;
     bool keeps_house_ = false;
