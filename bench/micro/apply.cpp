@@ -165,7 +165,7 @@ void choose(benchmark::State& state) {
     live::SnapshotCell cell{"payments"};
     cell.publish(table_of(static_cast<std::size_t>(state.range(0))));
     auto const snapshot = cell.snapshot();
-    auto& random = live::thread_random();
+    auto& random = balance::thread_random();
     CountAllocations const count{state};
     for (auto _ : state) benchmark::DoNotOptimize(live::choose(snapshot, random));
 }

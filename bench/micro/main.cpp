@@ -27,6 +27,7 @@ struct Target {
 };
 
 constexpr std::string_view increment = "yardstick/increment of one's own";
+constexpr std::string_view md5 = "yardstick/MD5_Init, _Update, _Final";
 
 constexpr Target targets[] = {
     {"decode/fields", "decode/fields by unordered_map and Boost.JSON", 2.5},
@@ -49,6 +50,34 @@ constexpr Target targets[] = {
     {"choose/weighted/instances:100", increment, 0, 4},
     {"choose/weighted/instances:1000", increment, 0, 8},
     {"choose/weighted/instances:10000", increment, 0, 8},
+    {"choose.weighted_random_10_1t", increment},
+    {"choose.weighted_random_10_2t", "choose.weighted_random_10_1t", 0, 1.3},
+    {"choose.weighted_random_1000_2t", "choose.weighted_random_1000_1t", 0, 1.3},
+    {"choose.weighted_round_robin_10_1t", increment},
+    {"choose.weighted_round_robin_10_2t", "choose.weighted_round_robin_10_1t", 0, 1.3},
+    {"choose.weighted_round_robin_1000_2t", "choose.weighted_round_robin_1000_1t", 0, 1.3},
+    {"choose.scored_10_1t", increment},
+    {"choose.scored_10_2t", "choose.scored_10_1t", 0, 1.3},
+    {"choose.scored_1000_2t", "choose.scored_1000_1t", 0, 1.3},
+    {"choose.consistent_hash_10_1t", md5},
+    {"choose.consistent_hash_10_2t", "choose.consistent_hash_10_1t", 0, 1.3},
+    {"choose.consistent_hash_100_1t", md5},
+    {"choose.consistent_hash_1000_1t", md5},
+    {"choose.consistent_hash_1000_2t", "choose.consistent_hash_1000_1t", 0, 1.3},
+    {"choose.ring_10_1t", md5, 0, 1.6},
+    {"choose.ring_100_1t", md5, 0, 1.6},
+    {"choose.ring_1000_1t", md5, 0, 4},
+    {"choose.ring_1000_2t", "choose.ring_1000_1t", 0, 1.3},
+    {"ring.built_100", "yardstick/MD5 of the places of 100", 0, 0.6},
+    {"ring.built_1000", "yardstick/MD5 of the places of 1000", 0, 0.8},
+    {"ring.one_added_to_1000", "ring.built_1000", 0, 0.03},
+    {"ring.one_added_to_10000", "ring.built_10000", 0, 0.05},
+    {"choose.cosky.random_10_1t", increment},
+    {"choose.cosky.random_10_2t", "choose.cosky.random_10_1t", 0, 1.3},
+    {"choose.cosky.weight_random_10_1t", increment},
+    {"choose.cosky.weight_random_10_2t", "choose.cosky.weight_random_10_1t", 0, 1.3},
+    {"choose.cosky.weight_random_1000_1t", increment},
+    {"choose.cosky.weight_random_1000_2t", "choose.cosky.weight_random_1000_1t", 0, 1.3},
     {"feed.apply_10000", "feed.apply_10000 to a vector of shared_ptr", 30},
     {"feed.apply_1000", "feed.apply_1000 to a vector of shared_ptr and an alias table", 6},
     {"feed.apply_10000", "feed.apply_10000 to a vector of shared_ptr and an alias table", 30},
