@@ -60,30 +60,30 @@ constexpr std::array<std::uint32_t, 64> sines{
 constexpr int turns[4][4] = {{7, 12, 17, 22}, {5, 9, 14, 20}, {4, 11, 16, 23}, {6, 10, 15, 21}};
 constexpr std::size_t order[4][2] = {{1, 0}, {5, 1}, {3, 5}, {7, 0}};
 
-template <std::size_t round, class Word>
+template <std::size_t Round, class Word>
 ROLLCALL_STEP Word mixed(Word const& b, Word const& c, Word const& d) {
-    if constexpr (round == 0) return d ^ (b & (c ^ d));
-    if constexpr (round == 1) return c ^ (d & (b ^ c));
-    if constexpr (round == 2) return b ^ c ^ d;
-    if constexpr (round == 3) return c ^ (b | ~d);
+    if constexpr (Round == 0) return d ^ (b & (c ^ d));
+    if constexpr (Round == 1) return c ^ (d & (b ^ c));
+    if constexpr (Round == 2) return b ^ c ^ d;
+    if constexpr (Round == 3) return c ^ (b | ~d);
 }
 
-template <std::size_t i, class Word>
+template <std::size_t I, class Word>
 ROLLCALL_STEP void step(Word (&state)[4], Word const (&message)[words_a_block]) {
-    constexpr auto round = i / 16;
-    constexpr auto turn = turns[round][i % 4];
-    auto& a = state[(64 - i) % 4];
-    auto const& b = state[(65 - i) % 4];
-    auto const& word = message[(order[round][0] * i + order[round][1]) % words_a_block];
+    constexpr auto round = I / 16;
+    constexpr auto turn = turns[round][I % 4];
+    auto& a = state[(64 - I) % 4];
+    auto const& b = state[(65 - I) % 4];
+    auto const& word = message[(order[round][0] * I + order[round][1]) % words_a_block];
     Word const sum =
-        a + mixed<round>(b, state[(66 - i) % 4], state[(67 - i) % 4]) + word + sines[i];
+        a + mixed<round>(b, state[(66 - I) % 4], state[(67 - I) % 4]) + word + sines[I];
     a = b + ((sum << turn) | (sum >> (32 - turn)));
 }
 
-template <class Word, std::size_t... i>
+template <class Word, std::size_t... I>
 ROLLCALL_STEP void steps(Word (&state)[4], Word const (&message)[words_a_block],
-                         std::index_sequence<i...>) {
-    (step<i>(state, message), ...);
+                         std::index_sequence<I...>) {
+    (step<I>(state, message), ...);
 }
 
 template <class Word>
@@ -159,7 +159,7 @@ State<Eight> eight_initial() noexcept {
 }
 
 std::array<std::uint64_t, 8> places(State<Eight> const& state) noexcept {
-    std::array<std::uint64_t, 8> each;
+    std::array<std::uint64_t, 8> each{};
     for (std::size_t i = 0; i < 8; ++i) each[i] = place(lane(state.a, i), lane(state.b, i));
     return each;
 }
@@ -205,7 +205,7 @@ public:
 
     std::array<std::uint64_t, 8> hashes(std::uint32_t first) noexcept {
         std::uint32_t ends[8][most_words];
-        std::array<std::uint32_t, 8> bits;
+        std::array<std::uint32_t, 8> bits{};
         for (std::uint32_t i = 0; i < 8; ++i) {
             auto const number = first + i;
             auto const end = number < usual_endings.size() ? usual_endings[number] : ending(number);
@@ -226,7 +226,7 @@ private:
 
     std::uint32_t const size_;
     std::array<char, 4 * most_words> there_{};  // What shares a word with the endings.
-    Eight message_[words_a_block];
+    Eight message_[words_a_block]{};
 };
 
 /// The same of texts of any length.
@@ -257,7 +257,7 @@ std::array<std::uint64_t, 8> ring_hashes(std::array<std::string_view, 8> const& 
     for (auto const& text : texts) blocks = std::max(blocks, blocks_of(text));
     auto state = eight_initial();
     for (std::size_t number = 0; number < blocks; ++number) {
-        std::array<Block, 8> each;
+        std::array<Block, 8> each{};
         std::array<std::uint32_t, 8> goes_on{};
         for (std::size_t i = 0; i < 8; ++i) {
             each[i] = block_of(texts[i], number);
