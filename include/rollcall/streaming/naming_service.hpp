@@ -94,13 +94,13 @@ public:
                      std::shared_ptr<ServiceChangeListener> const& listener) override;
 
     Instances instances_by_filters(std::string_view service_name, Filters const& metadata,
-                                   Filters const& metrics);
+                                   Filters const& metrics) override;
     Instances instances_by_filters(std::string_view service_name, Filters const& metadata,
-                                   Filters const& metrics, std::error_code& error);
+                                   Filters const& metrics, std::error_code& error) override;
     Instances healthy_instances_by_filters(std::string_view service_name, Filters const& metadata,
-                                           Filters const& metrics);
+                                           Filters const& metrics) override;
     Instances healthy_instances_by_filters(std::string_view service_name, Filters const& metadata,
-                                           Filters const& metrics, std::error_code& error);
+                                           Filters const& metrics, std::error_code& error) override;
 
     std::vector<std::string> list_services();
     std::vector<std::string> list_services(std::error_code& error);

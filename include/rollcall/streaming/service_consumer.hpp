@@ -11,6 +11,7 @@
 #include "rollcall/instance.hpp"
 #include "rollcall/streaming/config.hpp"
 #include "rollcall/streaming/filter_builder.hpp"
+#include "rollcall/streaming/instance_source.hpp"
 #include "rollcall/streaming/service_change_listener.hpp"
 
 #pragma GCC visibility push(default)
@@ -19,17 +20,13 @@ namespace rollcall::streaming {
 
 class RegistryAdminService;
 
-using Instances = std::vector<ServiceInstance>;
-
 /// Finds instances. Source: seed 000, "Interface Design".
 ///
 /// Lists are ordered by last heartbeat, then id. A failure is `rollcall::Error`, or the code given
 /// as last argument; it never looks like an empty list. Service names are sanitised as in
 /// registration, so that `a b` is found under the name it was registered with.
-class ServiceConsumer {
+class ServiceConsumer : public InstanceSource {
 public:
-    virtual ~ServiceConsumer() = default;
-
     /// All whose heartbeat is within the timeout, disabled and unhealthy ones included.
     virtual Instances all_instances(std::string_view service_name) = 0;
     virtual Instances all_instances(std::string_view service_name, std::error_code& error) = 0;
@@ -53,6 +50,17 @@ public:
     virtual Instances healthy_instances_by_metadata(std::string_view service_name,
                                                     Filters const& metadata,
                                                     std::error_code& error) = 0;
+
+    /// By metadata and metrics together. Both empty: all instances.
+    virtual Instances instances_by_filters(std::string_view service_name, Filters const& metadata,
+                                           Filters const& metrics) = 0;
+    virtual Instances instances_by_filters(std::string_view service_name, Filters const& metadata,
+                                           Filters const& metrics, std::error_code& error) = 0;
+    Instances healthy_instances_by_filters(std::string_view service_name, Filters const& metadata,
+                                           Filters const& metrics) override = 0;
+    virtual Instances healthy_instances_by_filters(std::string_view service_name,
+                                                   Filters const& metadata, Filters const& metrics,
+                                                   std::error_code& error) = 0;
 
     /// Tells `listener` of the changes of a service, which need not exist yet; see
     /// `ServiceChangeListener`. Subscribing it again changes nothing. Kept alive while subscribed.
@@ -112,15 +120,14 @@ public:
     void stop() override;
     bool is_running() const noexcept override;
 
-    /// By metadata and metrics together. Both empty: all instances.
     Instances instances_by_filters(std::string_view service_name, Filters const& metadata,
-                                   Filters const& metrics);
+                                   Filters const& metrics) override;
     Instances instances_by_filters(std::string_view service_name, Filters const& metadata,
-                                   Filters const& metrics, std::error_code& error);
+                                   Filters const& metrics, std::error_code& error) override;
     Instances healthy_instances_by_filters(std::string_view service_name, Filters const& metadata,
-                                           Filters const& metrics);
+                                           Filters const& metrics) override;
     Instances healthy_instances_by_filters(std::string_view service_name, Filters const& metadata,
-                                           Filters const& metrics, std::error_code& error);
+                                           Filters const& metrics, std::error_code& error) override;
 
     /// The names of all registered services, sorted. Cost: one command.
     std::vector<std::string> list_services();

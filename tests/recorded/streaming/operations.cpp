@@ -22,6 +22,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr milliseconds patience = seconds{10};
+constexpr milliseconds recorded_latency{12};
 constexpr std::string_view ms_mark = "{{ms}}";
 constexpr std::string_view message_behind =
     R"({"action":"REMOVED","instanceId":"behind","instance":{"host":"h","port":1}})";
@@ -107,6 +108,7 @@ public:
           provider_(client_, provider_config(plan_, auto_reregister), heartbeat_config(plan_)),
           consumer_(client_, consumer_config(plan_)),
           naming_(client_, naming_config(plan_), heartbeat_config(plan_)),
+          reporter_(client_),
           redis_(with) {
         provider_.start();
         consumer_.start();
@@ -241,6 +243,15 @@ private:
         auto const& key = step.commands.at(0).words.at(1);
         return {
             notation(admin().instance_metrics(recorded_service(step), golden::instance_of(key)))};
+    }
+
+    Outcome report(golden::Step const& step, std::string const& how) {
+        auto const service = recorded_service(step);
+        auto const id = golden::instance_of(step.commands.at(0).words.at(1));
+        if (how == "report_increment") reporter_.increment_inflight(service, id);
+        if (how == "report_latency") reporter_.record_latency(service, id, recorded_latency);
+        if (how == "report_failure") reporter_.record_outcome(service, id, false);
+        return {};
     }
 
     Outcome admin_health() {
@@ -418,6 +429,7 @@ private:
         if (name == "admin_details") return admin_details(step);
         if (name == "admin_metrics") return admin_metrics(step);
         if (name == "admin_health") return admin_health();
+        if (name.starts_with("report_")) return report(step, name);
         return listen(step, how, state);
     }
 
@@ -426,6 +438,7 @@ private:
     RedisServiceProvider provider_;
     RedisServiceConsumer consumer_;
     RedisNamingService naming_;
+    RedisClientMetricsReporter reporter_;
     RedisClient redis_;
     HeardChanges heard_;
     bool subscribed_ = false;
