@@ -24,6 +24,8 @@ enum class errc {
     not_supported,     ///< The layout cannot store or do this.
     crosses_slots,  ///< A name without hash tag on Redis Cluster; `detail` shows the tagged form.
     closed,  ///< The client, registry or announcement was closed, or is used in a forked child.
+    no_instance,   ///< Nothing to call: the service has no instance that matches and is healthy.
+    circuit_open,  ///< The breakers of all instances keep calls off them.
 };
 
 std::error_category const& error_category() noexcept;

@@ -20,6 +20,8 @@ std::span<ErrcRow const> errc_table() noexcept {
         {errc::crosses_slots, "crosses_slots", "the name needs a hash tag on Redis Cluster", false,
          400, 1},
         {errc::closed, "closed", "the client is closed, or used in a forked child", false, 503, 1},
+        {errc::no_instance, "no_instance", "no instance of the service is available", true, 503, 3},
+        {errc::circuit_open, "circuit_open", "the circuit breaker is open", true, 503, 1},
     };
     return rows;
 }
