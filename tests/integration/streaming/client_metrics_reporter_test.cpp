@@ -158,7 +158,7 @@ TEST_F(ClientMetrics, WhatIsNoObjectIsLogged) {
 }
 
 TEST_F(ClientMetrics, AVeryLargeDocumentIsLeftAlone) {
-    auto const large = "{\"a\":\"" + std::string(1U << 20U, 'x') + "\"}";
+    auto const large = R"({"a":")" + std::string(1U << 20U, 'x') + R"("})";
     store_with(large);
     Reporter reporter{client};
     call(reporter, "+");
