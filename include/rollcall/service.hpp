@@ -7,8 +7,11 @@
 #include <system_error>
 #include <utility>
 
+#include "rollcall/balancer.hpp"
+#include "rollcall/call.hpp"
 #include "rollcall/change.hpp"
 #include "rollcall/choice.hpp"
+#include "rollcall/choose_options.hpp"
 #include "rollcall/snapshot.hpp"
 
 namespace rollcall::live {
@@ -28,6 +31,13 @@ struct ServiceOptions {
         error,      ///< An error, once nothing has been confirmed for `max_age`; never from disk.
     } on_failure = OnFailure::last_good;
     std::chrono::milliseconds max_age{10'000};  ///< At least 1 ms.
+    /// How `choose` and `start_call` choose.
+    Balancer balancer = WeightedRandom{};
+    Locality locality = {};
+    /// An instance that comes while the service is watched gets more and more traffic for that
+    /// long, from a tenth of its share on. Zero: all of it at once. At most a year.
+    std::chrono::milliseconds slow_start{0};
+    OutlierEjection ejection = {.consecutive_failures = 0};
 };
 
 /// Keeps a listener subscribed; destroying it unsubscribes.
@@ -59,7 +69,9 @@ private:
 /// not hidden because Redis lost data: it is suspect until its owner had time to come back.
 ///
 /// Cost: `instances()` and `choose()` are some nanoseconds, take no lock, allocate nothing and
-/// never wait for Redis; only a call for a service that is not loaded yet waits for that. Thread
+/// never wait for Redis; only a call for a service that is not loaded yet waits for that. The first
+/// choice by options of their own makes tables for them; while choices are made by them, they are
+/// made with each change. Thread
 /// safety: all members, from any thread. Lifetime: keeps what it needs of the client alive. Fork: a
 /// child reads what was known at the fork.
 class Service {
@@ -72,11 +84,19 @@ public:
     Snapshot instances() const;
     Snapshot instances(std::error_code& error) const;
 
-    /// One instance that may get traffic now, in proportion to the weights; none when there is no
+    /// One instance that may get traffic now, by `ServiceOptions::balancer`; none when there is no
     /// such instance: enabled, healthy and of a weight above 0. Suspects only if nobody else is
     /// there. Errors: as of `instances`.
-    Choice choose() const;
+    Choice choose(ChooseOptions const& options = {}) const;
+    Choice choose(ChooseOptions const& options, std::error_code& error) const;
     Choice choose(std::error_code& error) const;
+
+    /// The same, and counts a call to it as outstanding until the result is ended.
+    ///
+    /// Cost: as of `choose`; by `LowestLatency`, a look at the clock here and at the end.
+    Call start_call(ChooseOptions const& options = {}) const;
+    Call start_call(ChooseOptions const& options, std::error_code& error) const;
+    Call start_call(std::error_code& error) const;
 
     /// How long ago Redis last confirmed the content; `milliseconds::max()` before the first load,
     /// unless it comes from disk.
@@ -97,6 +117,7 @@ private:
     friend class Registry;
     explicit Service(std::shared_ptr<live::ServiceState const> state) noexcept
         : state_(std::move(state)) {}
+    Call start_call(Snapshot snapshot, ChooseOptions const& options) const;
     std::shared_ptr<live::ServiceState const> state_;  // Never null.
 };
 

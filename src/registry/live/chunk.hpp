@@ -23,6 +23,15 @@ class Chunk : public boost::intrusive_ref_counter<Chunk> {
 public:
     static constexpr std::size_t most = 32;  ///< See `Branch`.
 
+    struct Entry {
+        RecordPtr record;
+        std::uint32_t weight = 0;  ///< 0 for whom gets no traffic.
+        bool suspect = false;
+
+        explicit Entry(RecordPtr of) : record(std::move(of)) { weigh(); }
+        void weigh() noexcept;
+    };
+
     Chunk() = default;
     /// Not sealed, with room for one more.
     Chunk(Chunk const& other);
@@ -31,6 +40,7 @@ public:
     std::size_t width() const noexcept { return entries_.size(); }
     std::size_t size() const noexcept { return entries_.size(); }
     std::span<ServiceInstance const* const> instances() const noexcept { return instances_; }
+    std::vector<Entry> const& entries() const noexcept { return entries_; }
     std::string_view first_id() const noexcept { return instances_.front()->instance_id; }
     std::string_view last_id() const noexcept { return instances_.back()->instance_id; }
     Record const* find(std::string_view id) const noexcept;
@@ -58,14 +68,6 @@ public:
     void seal();
 
 private:
-    struct Entry {
-        RecordPtr record;
-        std::uint32_t weight = 0;
-        bool suspect = false;
-
-        explicit Entry(RecordPtr of) : record(std::move(of)) { weigh(); }
-        void weigh() noexcept;
-    };
     /// Where `id` is, or would be.
     std::size_t position(std::string_view id) const noexcept;
     bool holds(std::size_t at, std::string_view id) const noexcept {

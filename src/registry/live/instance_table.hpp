@@ -1,11 +1,15 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string_view>
 #include <utility>
+#include <vector>
 
+#include "balance/candidates.hpp"
+#include "balance/plan.hpp"
 #include "balance/random.hpp"
 #include "registry/live/branch.hpp"
 #include "registry/live/chunk.hpp"
@@ -42,6 +46,7 @@ public:
         first = part.data();
         last = first + part.size();
     }
+    ~InstanceTable();
     InstanceTable(InstanceTable const&) = delete;
     InstanceTable& operator=(InstanceTable const&) = delete;
 
@@ -54,13 +59,42 @@ public:
         return groups_.shares().any() ? &groups_.choose(random) : nullptr;
     }
 
+    /// Those who may get traffic, prepared for the choices of a plan: made when first asked for,
+    /// unless they were prepared. Errors: `std::bad_alloc`, then only.
+    balance::Candidates const& candidates(balance::PlanPtr const& plan) const {
+        auto const* const known = find_candidates(*plan);
+        return known == nullptr ? make_candidates(plan, nullptr) : *known;
+    }
+    /// Makes them from what the table had that this one takes the place of. By its writer, before
+    /// anybody reads it.
+    void prepare_candidates(balance::PlanPtr const& plan, InstanceTable const& before) const {
+        make_candidates(plan, before.find_candidates(*plan));
+    }
+
     /// With `record`, in place of one with the same id.
     InstanceTablePtr put(RecordPtr record) const;
     /// Without that id; this very table if it is not there.
     InstanceTablePtr erase(std::string_view id) const;
 
 private:
+    /// One plan's. Of few: a service has as many as its handles have different options.
+    struct Prepared {
+        balance::Candidates candidates;
+        Prepared const* next;
+    };
+
+    balance::Candidates const* find_candidates(balance::Plan const& plan) const noexcept {
+        auto const* one = prepared_.load(std::memory_order_acquire);
+        while (one != nullptr && &one->candidates.plan() != &plan) one = one->next;
+        return one == nullptr ? nullptr : &one->candidates;
+    }
+    balance::Candidates const& make_candidates(balance::PlanPtr const& plan,
+                                               balance::Candidates const* before) const;
+    std::vector<balance::Member> members() const;
+
     Groups const groups_;
+    // Only ever grows, at its front.
+    mutable std::atomic<Prepared const*> prepared_ = nullptr;
 };
 
 }  // namespace rollcall::live

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <variant>
 
 #include "core/deadline.hpp"
 #include "core/text.hpp"
@@ -97,12 +98,52 @@ std::unique_ptr<WatchState> watch_service(std::shared_ptr<Directory::Use> watche
     return std::make_unique<ServiceWatch>(std::move(watched), std::move(callback));
 }
 
+bool chooses_by_weight_only(balance::Policy const& policy) {
+    return std::holds_alternative<WeightedRandom>(policy.balancer) &&
+           policy.locality.zone.empty() && policy.locality.region.empty() &&
+           policy.slow_start.count() == 0 && policy.ejection.consecutive_failures == 0;
+}
+
 }  // namespace
 
+balance::Policy policy_of(ServiceOptions const& options) {
+    balance::Policy policy;
+    policy.balancer = options.balancer;
+    policy.locality = options.locality;
+    policy.slow_start = options.slow_start;
+    policy.ejection = options.ejection;
+    return policy;
+}
+
 void validate(ServiceOptions const& options) {
+    balance::validate(policy_of(options));
     auto const age = options.max_age;
     if (age >= std::chrono::milliseconds{1} && age <= longest_limit) return;
     refuse("max_age", std::to_string(age.count()) + " ms", "must be from 1 ms to a hundred years");
+}
+
+ServiceState::ServiceState(std::shared_ptr<Directory::Use> watched, ServiceOptions const& given)
+    : use(std::move(watched)),
+      cell(use->service().cell()),
+      options(given),
+      plan(use->service().plans().get(policy_of(given))),
+      by_weight_only(chooses_by_weight_only(plan->policy())),
+      turns(plan->kind() == balance::Plan::Kind::round_robin ? std::make_unique<balance::Turns>()
+                                                             : nullptr) {}
+
+ServiceState::Picked ServiceState::pick(Snapshot const& snapshot, ChooseOptions const& wanted,
+                                        balance::Moment& moment) const {
+    auto const* const table = SnapshotAccess::table(snapshot);
+    if (table == nullptr) return {};
+    plan->note_use();
+    auto const& candidates = table->candidates(plan);
+    return {&candidates, candidates.choose(wanted, balance::thread_random(), moment, turns.get())};
+}
+
+Choice ServiceState::choose_by_plan(Snapshot snapshot, ChooseOptions const& wanted) const {
+    balance::Moment moment;
+    auto const* const chosen = pick(snapshot, wanted, moment).candidate;
+    return {std::move(snapshot), chosen == nullptr ? nullptr : chosen->instance};
 }
 
 Result<Snapshot> ServiceState::instances() const {
@@ -136,8 +177,31 @@ Snapshot Service::instances(std::error_code& error) const {
     return outcome(state_->instances(), error);
 }
 
-Choice Service::choose() const { return live::choose(instances()); }
-Choice Service::choose(std::error_code& error) const { return live::choose(instances(error)); }
+Choice Service::choose(ChooseOptions const& options) const {
+    return state_->choose(instances(), options);
+}
+Choice Service::choose(ChooseOptions const& options, std::error_code& error) const {
+    return state_->choose(instances(error), options);
+}
+Choice Service::choose(std::error_code& error) const { return choose({}, error); }
+
+Call Service::start_call(Snapshot snapshot, ChooseOptions const& options) const {
+    balance::Moment moment;
+    std::optional<balance::Moment::Time> started;
+    // First: measurements that are too old count for nothing.
+    if (state_->plan->measures()) started = moment.get();
+    auto const [from, chosen] = state_->pick(snapshot, options, moment);
+    if (chosen == nullptr) return {};
+    return Call{Choice{std::move(snapshot), chosen->instance}, from, chosen->stats, started};
+}
+
+Call Service::start_call(ChooseOptions const& options) const {
+    return start_call(instances(), options);
+}
+Call Service::start_call(ChooseOptions const& options, std::error_code& error) const {
+    return start_call(instances(error), options);
+}
+Call Service::start_call(std::error_code& error) const { return start_call({}, error); }
 
 std::chrono::milliseconds Service::age() const noexcept {
     return state_->use->service().age().value_or(std::chrono::milliseconds::max());

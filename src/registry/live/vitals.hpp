@@ -2,33 +2,13 @@
 
 #include <atomic>
 #include <chrono>
-#include <cstdint>
-#include <limits>
-#include <optional>
+
+#include "balance/call_stats.hpp"
+#include "core/atomic_time.hpp"
 
 #include "rollcall/instance.hpp"
 
 namespace rollcall::live {
-
-/// A moment, or none, that one thread sets and others read.
-template <class Clock>
-class AtomicTime {
-public:
-    using Time = typename Clock::time_point;
-
-    std::optional<Time> get() const noexcept {
-        auto const count = count_.load(std::memory_order_relaxed);
-        if (count == none) return std::nullopt;
-        return Time{typename Time::duration{count}};
-    }
-    void set(std::optional<Time> time) noexcept {
-        count_.store(time ? time->time_since_epoch().count() : none, std::memory_order_relaxed);
-    }
-
-private:
-    static constexpr std::int64_t none = std::numeric_limits<std::int64_t>::min();
-    std::atomic<std::int64_t> count_ = none;
-};
 
 /// What changes about an instance while its description stays: shared by all versions of it, so
 /// that a renewal copies nothing and publishes nothing.
@@ -41,8 +21,14 @@ struct Vitals {
     /// Seen by readers at once, by choices when a table has been told: `TableDraft::reconsider`.
     std::atomic<bool> suspect = false;
 
+    /// None: it was there when the watching began.
+    AtomicTime<std::chrono::steady_clock> appeared_at;
+
     Vitals() noexcept = default;
     explicit Vitals(InstanceState const& state) noexcept { set(state); }
+    ~Vitals() { delete calls_.load(std::memory_order_relaxed); }
+    Vitals(Vitals const&) = delete;
+    Vitals& operator=(Vitals const&) = delete;
 
     InstanceState get() const noexcept {
         return {.registered_at = registered_at.get(),
@@ -56,6 +42,12 @@ struct Vitals {
         lease_until.set(state.lease_until);
         suspect.store(state.suspect, std::memory_order_relaxed);
     }
+
+    /// Made when it is first asked for: most services have nobody who looks at it.
+    balance::CallStats& calls() const;
+
+private:
+    mutable std::atomic<balance::CallStats*> calls_ = nullptr;
 };
 
 }  // namespace rollcall::live

@@ -232,10 +232,12 @@ void WatchedService::publish(FeedOutcome const& outcome) {
         }
         if (found->second.state.suspect) ++suspects;
         auto const vitals = before ? before->vitals : std::make_shared<Vitals>();
+        if (!before && loaded()) vitals->appeared_at.set(Clock::now());
         vitals->set(found->second.state);
         draft.put(make_record(found->second.instance, vitals));
     }
-    table_ = std::move(draft).finish();
+    auto const replaced = std::exchange(table_, std::move(draft).finish());
+    for (auto const& plan : plans_.in_use()) table_->prepare_candidates(plan, *replaced);
     cell_->publish(table_);
     count(outcome, size_before, suspects);
     auto const now = cell_->snapshot();

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "balance/plan.hpp"
 #include "redis/push_handler.hpp"
 #include "registry/live/disk_fallback.hpp"
 #include "registry/live/follower.hpp"
@@ -62,6 +63,9 @@ public:
     void remove_listener(std::shared_ptr<Listener> listener);
     void add_follower(std::shared_ptr<Follower> follower);
     void remove_follower(std::shared_ptr<Follower> follower);
+
+    /// By which handles choose. Those by which somebody does are prepared with every table.
+    balance::Plans& plans() noexcept { return plans_; }
 
     // disk::Source
     std::optional<Mark> mark() const override;
@@ -117,6 +121,7 @@ private:
     std::vector<std::shared_ptr<Listener>> listeners_;
     std::vector<Following> followers_;
     HeardMessages heard_;  // While there are followers.
+    balance::Plans plans_;
     Timer timer_;
     std::ptrdiff_t suspects_ = 0;
     bool doubtful_ = false;  // A message could not be read, and the feed does not know yet.
