@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <utility>
 
 namespace rollcall::test {
@@ -46,7 +47,13 @@ void CallSimulation::begin_call() {
     auto const from = random_() % handles_.size();
     auto& handle = *handles_[from];
     handle.now = now_;
-    auto const chosen = handle.start();
+    std::string key;
+    ChooseOptions wanted;
+    if (options_.keys > 0) {
+        key = "user-" + std::to_string(random_() % options_.keys);
+        wanted.key = key;
+    }
+    auto const chosen = handle.start(wanted);
     if (!chosen) {
         ++nobody_there_;
         return;

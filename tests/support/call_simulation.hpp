@@ -29,13 +29,15 @@ struct SimulatedCall {
 };
 
 /// Calls that come at random, independent of each other, from callers with handles of their own,
-/// and what becomes of them: on virtual time, and the same for each seed.
+/// and what becomes of them: on virtual time, and the same for each seed. Handles of several crowds
+/// of the same instances are processes that know nothing of each other.
 class CallSimulation {
 public:
     struct Options {
         double calls_a_second = 1'000;
         std::chrono::nanoseconds timeout{std::chrono::seconds{1}};
         std::uint64_t seed = 1;
+        std::size_t keys = 0;  ///< Calls are about one of so many; 0: about nothing.
     };
 
     CallSimulation(Crowd& crowd, std::vector<Handle*> handles, Options options);
