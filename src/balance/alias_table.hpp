@@ -24,7 +24,9 @@ public:
     std::size_t pick(std::uint64_t random) const noexcept {
         auto const [index, rest] = spread(random, slots_.size());
         auto const& slot = slots_[index];
-        return (rest >> 32) < slot.own ? index : slot.other;
+        // Which of the two is a matter of chance: a branch would be guessed wrong half of the time.
+        auto const if_other = std::size_t{0} - static_cast<std::size_t>((rest >> 32) >= slot.own);
+        return index ^ ((index ^ slot.other) & if_other);
     }
 
 private:
