@@ -26,9 +26,14 @@ protected:
         auto const id = id_of(instance);
         auto& core = *operators.core;
         announce::DrainMarks marks{core, operators.port->live()};
+        core.run([&] { return marks.set(id, 1min, core.deadline()); }).value();
+        if (GetParam().disables) {
+            core.run([&] { return operators.port->set_enabled(id, false, core.deadline()); })
+                .value();
+        } else {
+            remove(operators, instance);
+        }
         core.run([&] { return marks.set(id, time, core.deadline()); }).value();
-        if (!GetParam().disables) return remove(operators, instance);
-        core.run([&] { return operators.port->set_enabled(id, false, core.deadline()); }).value();
     }
     /// A round, and soon.
     void call_for_round() { admin().must({"DEL", GetParam().epoch_key}); }
