@@ -88,7 +88,8 @@ void check_weight(int weight) {
 void check_callable(ServiceInstance const& validated) {
     check_weight(validated.weight);
     if (validated.port > 0) return;
-    refuse("port", validated.port, "must be between 1 and 65535, as its scheme has no port");
+    refuse("port", validated.port,
+           "must be given: the scheme " + shown(validated.scheme) + " has no default");
 }
 
 void check_metadata_text(Metadata const& metadata) {
