@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "core/deadline.hpp"
-#include "registry/live/random.hpp"
+#include "balance/random.hpp"
 
 namespace rollcall::streaming {
 namespace {
@@ -18,7 +18,7 @@ Duration within_limits(Duration given, Duration least = Duration{0}) {
 
 std::int64_t thread_random(std::int64_t most) {
     auto const choices = static_cast<std::size_t>(most) + 1;
-    return static_cast<std::int64_t>(live::spread(live::thread_random()(), choices).index);
+    return static_cast<std::int64_t>(balance::spread(balance::thread_random()(), choices).index);
 }
 
 }  // namespace

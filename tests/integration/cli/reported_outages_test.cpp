@@ -6,6 +6,7 @@
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "run_fixture.hpp"
@@ -15,8 +16,22 @@ namespace {
 
 using namespace std::chrono_literals;
 
-class ReportedOutage : public RunTest {
+class ReportedOutage : public RunTest, public testing::WithParamInterface<std::string_view> {
 protected:
+    ReportedOutage() {
+        environment()["ROLLCALL_LAYOUT"] = GetParam();
+        if (GetParam() == "cosky") id_ = "";
+    }
+
+    /// The owner, once it is listed; `id_` is its id then.
+    Program owner() {
+        auto program = supervise({}, {});
+        EXPECT_TRUE(listed());
+        auto const found = list("web");
+        id_ = found.at(0).at("id").as_string();
+        return program;
+    }
+
     /// `event id reason` of each line that `watch` has printed.
     static std::vector<std::string> events(Program const& watcher) {
         std::vector<std::string> result;
@@ -50,53 +65,59 @@ protected:
         environment()["ROLLCALL_CLOCK_AHEAD"] = (home() / "ahead").string();
         environment()["ASAN_OPTIONS"] = "verify_asan_link_order=0";
     }
-    double heard_at(std::string const& id) {
+    /// In milliseconds of Redis' clock, but for a constant.
+    double renewed_at() {
+        if (GetParam() == "cosky") {
+            auto const time = redis().must({"TIME"});
+            auto const left = redis().must({"PTTL", "cosky-{default}:svc_itc:" + id_}).integer;
+            return 1e3 * std::stod(time.elements.at(0).text) + static_cast<double>(left);
+        }
         auto const score =
-            redis().must({"ZSCORE", "redis_streaming_registry:services:web:heartbeats", id});
+            redis().must({"ZSCORE", "redis_streaming_registry:services:web:heartbeats", id_});
         return score.text.empty() ? 0 : std::stod(score.text);
     }
 };
 
-TEST_F(ReportedOutage, AKilledOwnerLeavesWithItsLease) {
-    lease_ = "1s";
-    auto owner = supervise({}, {});
-    ASSERT_TRUE(listed());
+TEST_P(ReportedOutage, AKilledOwnerLeavesWithItsLease) {
+    lease_ = "2s";
+    auto killed = owner();
     auto const reader = watcher();
-    ASSERT_TRUE(comes(reader, {"current web-one"}));
-    owner.signal(SIGKILL);
-    owner.wait();
-    EXPECT_TRUE(comes(reader, {"current web-one", "removed web-one expired"}));
+    ASSERT_TRUE(comes(reader, {"current " + id_}));
+    killed.signal(SIGKILL);
+    killed.wait();
+    EXPECT_TRUE(comes(reader, {"current " + id_, "removed " + id_ + " expired"}));
 }
 
-TEST_F(ReportedOutage, AnOwnerWhoseConnectionIsNeverClosedLeavesWithItsLease) {
-    lease_ = "1s";
-    auto const owner = supervise({}, {});
-    ASSERT_TRUE(listed());
+TEST_P(ReportedOutage, AnOwnerWhoseConnectionIsNeverClosedLeavesWithItsLease) {
+    lease_ = "2s";
+    auto const stopped = owner();
     auto const reader = watcher();
-    ASSERT_TRUE(comes(reader, {"current web-one"}));
-    owner.signal(SIGSTOP);  // As by a loss of power: nobody closes anything.
-    EXPECT_TRUE(comes(reader, {"current web-one", "removed web-one expired"}));
-    owner.signal(SIGCONT);
-    EXPECT_TRUE(comes(reader, {"current web-one", "removed web-one expired", "added web-one"}))
+    ASSERT_TRUE(comes(reader, {"current " + id_}));
+    stopped.signal(SIGSTOP);  // As by a loss of power: nobody closes anything.
+    EXPECT_TRUE(comes(reader, {"current " + id_, "removed " + id_ + " expired"}));
+    stopped.signal(SIGCONT);
+    EXPECT_TRUE(comes(reader, {"current " + id_, "removed " + id_ + " expired", "added " + id_}))
         << "it lives after all";
 }
 
-TEST_F(ReportedOutage, AJumpOfTheClocksOfTheDayEndsNoLease) {
+TEST_P(ReportedOutage, AJumpOfTheClocksOfTheDayEndsNoLease) {
     have_jumping_clocks();
-    auto const owner = supervise({}, {});
-    ASSERT_TRUE(listed());
+    auto const running = owner();
     auto const reader = watcher();
-    ASSERT_TRUE(comes(reader, {"current web-one"}));
+    ASSERT_TRUE(comes(reader, {"current " + id_}));
     for (auto const jump : {std::chrono::seconds{24h}, std::chrono::seconds{-24h}, 0s}) {
         set_clocks_ahead(jump);
-        auto const before = heard_at("web-one");
+        auto const before = renewed_at();
         // For longer than a lease.
-        EXPECT_TRUE(eventually([&] { return heard_at("web-one") >= before + 4'000; }, 20s))
+        EXPECT_TRUE(eventually([&] { return renewed_at() >= before + 4'000; }, 20s))
             << "renewed by Redis' clock";
-        EXPECT_EQ(events(reader), (std::vector<std::string>{"current web-one"})) << jump.count();
+        EXPECT_EQ(events(reader), (std::vector<std::string>{"current " + id_})) << jump.count();
         EXPECT_EQ(count("web"), 1u) << "also for who begins to look only now";
     }
 }
+
+INSTANTIATE_TEST_SUITE_P(Layouts, ReportedOutage, testing::Values("streaming", "cosky"),
+                         [](auto const& of) { return std::string{of.param}; });
 
 }  // namespace
 }  // namespace rollcall::test

@@ -18,8 +18,9 @@ protected:
 
     /// `run --service web` with further options and the words of the child.
     ProgramOptions supervised_options(Arguments further, Arguments words) {
-        Arguments arguments{"run",       "--service", "web", "--port",  port(), "--host",
-                            "127.0.0.1", "--id",      id_,   "--lease", lease_};
+        Arguments arguments{"run",    "--service", "web",     "--port", port(),
+                            "--host", "127.0.0.1", "--lease", lease_};
+        if (!id_.empty()) arguments.insert(arguments.end(), {"--id", id_});
         arguments.insert(arguments.end(), further.begin(), further.end());
         words.insert(words.begin(), "port=" + port());
         auto const command = child(std::move(words));
@@ -55,7 +56,7 @@ protected:
     }
 
     int port_;
-    std::string id_ = "web-one";
+    std::string id_ = "web-one";  // Empty: the layout makes one.
     std::string lease_ = "3s";
 };
 
