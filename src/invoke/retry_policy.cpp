@@ -4,8 +4,8 @@
 #include <cmath>
 #include <utility>
 
-#include "core/deadline.hpp"
 #include "balance/random.hpp"
+#include "core/deadline.hpp"
 
 namespace rollcall::streaming {
 namespace {
@@ -30,7 +30,9 @@ RetryPolicy::RetryPolicy(int max_attempts, Duration initial_delay, double backof
       backoff_factor_(backoff_factor >= 1 ? backoff_factor : 1),
       max_delay_(within_limits(max_delay, initial_delay_)),
       jitter_(within_limits(jitter)),
-      random_(random ? std::move(random) : thread_random) {}
+      // Not the function itself: the name of its type would show in the library.
+      random_(random ? std::move(random)
+                     : Random{[](std::int64_t most) { return thread_random(most); }}) {}
 
 Duration RetryPolicy::delay(int attempt) const {
     auto delay = max_delay_;
