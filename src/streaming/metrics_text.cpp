@@ -18,9 +18,9 @@ std::optional<double> number_in(std::string_view text) noexcept {
     text = trim(text);
     if (text.starts_with('+')) text.remove_prefix(1);
     double value = 0;
-    auto const* const end = text.data() + text.size();
-    auto const [stop, error] = std::from_chars(text.data(), end, value);
-    if (error != std::errc{} || stop != end || !std::isfinite(value)) return std::nullopt;
+    auto const [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{} || stop != text.data() + text.size() || !std::isfinite(value))
+        return std::nullopt;
     return value;
 }
 

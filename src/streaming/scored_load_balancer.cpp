@@ -29,7 +29,7 @@ ServiceInstance const* ScoredLoadBalancer::Impl::best(std::string_view service,
                                                       Candidates candidates,
                                                       Wanted const& wanted) const {
     auto const& names = score.names();
-    std::array<double, block * Score::most_metrics> values;
+    std::array<double, block * Score::most_metrics> values = {};
     if (!metrics) values.fill(std::numeric_limits<double>::quiet_NaN());
     ServiceInstance const* found = nullptr;
     double highest = 0;

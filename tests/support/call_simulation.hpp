@@ -58,7 +58,7 @@ private:
     using Time = Crowd::Time;
     struct Ending {
         Time at;
-        std::size_t handle;
+        std::size_t handle = 0;
         SimulatedCall call;
         bool operator>(Ending const& other) const { return at > other.at; }
     };

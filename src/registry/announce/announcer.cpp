@@ -122,7 +122,7 @@ void Announcer::wait_briefly(std::shared_ptr<Record> const& record) {
     auto const begun = std::chrono::steady_clock::now();
     std::unique_lock lock{mutex_};
     auto const share = patience_.share(begun);
-    if (share == share.zero()) return leave(record);
+    if (share == std::chrono::steady_clock::duration::zero()) return leave(record);
     lock.unlock();
     (void)record->wait_until_released(begun + share, true);
     lock.lock();

@@ -3,6 +3,7 @@
 //
 //     build/release/bin/balancing_simulation [SEED]
 
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -28,9 +29,7 @@ std::string percent(double part) {
     std::snprintf(text, sizeof text, part < 0.0995 ? "%.1f %%" : "%.0f %%", part * 100);
     return text;
 }
-std::string time(double milliseconds) {
-    return std::to_string(static_cast<int>(milliseconds + 0.5)) + " ms";
-}
+std::string time(double milliseconds) { return std::to_string(std::lround(milliseconds)) + " ms"; }
 
 class Simulation {
 public:

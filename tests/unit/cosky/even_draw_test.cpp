@@ -1,5 +1,6 @@
 #include "cosky/even_draw.hpp"
 
+#include <boost/json/serialize.hpp>
 #include <cstdint>
 #include <gtest/gtest.h>
 #include <map>

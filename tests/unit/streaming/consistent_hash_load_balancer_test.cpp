@@ -1,5 +1,6 @@
 #include "rollcall/streaming/consistent_hash_load_balancer.hpp"
 
+#include <boost/json/serialize.hpp>
 #include <cstdint>
 #include <gtest/gtest.h>
 #include <map>
