@@ -35,7 +35,14 @@ for i = 1, #KEYS - 1 do
     end
 end
 if #members == 0 then return result end
-redis.call('ZADD', KEYS[1], unpack(members))
+local listed = redis.pcall('ZADD', KEYS[1], unpack(members))
+if type(listed) == 'table' then
+    if not string.find(listed.err, 'OOM') then return listed end
+    -- A full Redis refuses what may take memory, unless the script has written before. What is
+    -- renewed is there already: who lives must not run out for want of memory that nobody takes.
+    redis.call('ZREM', KEYS[1], '')
+    redis.call('ZADD', KEYS[1], unpack(members))
+end
 
 local head = '{"@class":"io.github.cuihairu.redis.streaming.registry.event.ServiceChangeEvent","action":"UPDATED'
 local refused

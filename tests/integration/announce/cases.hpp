@@ -74,6 +74,16 @@ TEST_P(AnnouncerTest, RedisRestartedWithItsDataGetsAHeartbeatAndNoMore) {
     EXPECT_THAT(events->list(1), ElementsAre("registered"));
 }
 
+TEST_P(AnnouncerTest, AFullRedisRenewsWhatIsThere) {
+    auto const by = owner(50ms);
+    auto const me = announced(*by, instance());
+    admin().must({"CONFIG", "SET", "maxmemory", "1"});
+    ASSERT_TRUE(admin().command({"SET", "more", "1"}).is_error()) << "it is not full";
+    EXPECT_TRUE(renewed(me.instance()));
+    EXPECT_TRUE(me.registered());
+    EXPECT_THAT(events->list(1), ElementsAre("registered"));
+}
+
 TEST_P(AnnouncerTest, AFlushIsNoticedAtOnce) {
     auto const by = owner(seldom);
     auto const me = announced(*by, instance());

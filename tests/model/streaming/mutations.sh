@@ -33,7 +33,7 @@ mutations=(
                 'lastMetadataUpdate', now)"'|'"'metadata', metadata)"
     'metadata of the neighbour|heartbeat_update|ARGV[6 + (i - 1) * width]|ARGV[6]'
     'gone told as written|heartbeat_update|result[i] = 0|result[i] = 1'
-    'score not moved|heartbeat_update|'"redis.call('ZADD', KEYS[1], unpack(members))"'|'
+    'score not moved|heartbeat_update|'"redis.pcall('ZADD', KEYS[1], unpack(members))"'|0'
     'heartbeat not announced|heartbeat_update|'"if tail ~= '' then"'|'"if false then"
     'deregistered told as absent|deregister_instance|existed and 1 or 0|0'
     'removal keeps the member|parts/remove|'"redis.call('ZREM', heartbeats, id)"'|'
