@@ -148,6 +148,7 @@ Task<FeedAnswer> WatchedService::answer(FeedRead const& read) {
         co_return result;
     }
     result.sightings = *std::move(seen);
+    tell_unreadable(result.sightings);
     if (read.proof) {
         auto const after = co_await context_->evidence.generation();
         if (after.has_error()) {
@@ -161,6 +162,14 @@ Task<FeedAnswer> WatchedService::answer(FeedRead const& read) {
     result.complete = true;
     note_failure(std::nullopt);
     co_return result;
+}
+
+void WatchedService::tell_unreadable(std::vector<Sighting> const& sightings) const {
+    for (auto const& each : sightings) {
+        if (each.presence != Presence::unreadable) continue;
+        core_->log().write(LogLevel::warning, "unreadable instance",
+                           each.id + " of " + name() + " cannot be read");
+    }
 }
 
 void WatchedService::apply(FeedOutcome const& outcome) {

@@ -92,6 +92,7 @@ private:
     Task<void> watch();
     void pass_doubt_on();
     Task<FeedAnswer> answer(FeedRead const& read);
+    void tell_unreadable(std::vector<Sighting> const& sightings) const;
     void apply(FeedOutcome const& outcome);
     void show(disk::SavedService const& saved);
     void note_readable(bool loaded);

@@ -248,6 +248,18 @@ TEST_P(LiveService, MessagesThatCannotBeReadAreCountedAndTold) {
     EXPECT_TRUE(shows(service, {id(1)}));
 }
 
+TEST_P(LiveService, WhatCannotBeReadIsTold) {
+    Owners owners{server.url(), layout()};
+    owners.add(instance(1));
+    owners.add(instance(2));
+    for (auto const& key : admin.must({"KEYS", "*" + id(2) + "*"}).texts()) {
+        admin.must({"HSET", key, "port", "gossip"});
+    }
+    auto const registry = reader();
+    EXPECT_THAT(ids_of(registry.service("web").instances()), ElementsAre(id(1)));
+    EXPECT_TRUE(log.has(id(2) + " of web cannot be read"));
+}
+
 TEST_P(LiveService, AForkedChildReadsWhatWasKnownAndIsToldTheRest) {
     auto const registry = reader();
     auto const service = watched(registry);
