@@ -17,6 +17,8 @@
 #include "cosky/namespace_sweeps.hpp"
 #include "cosky/round_schedule.hpp"
 #include "redis/client_core.hpp"
+#include "redis/event.hpp"
+#include "redis/late_threads.hpp"
 #include "redis/signal_block.hpp"
 #include "registry/sweeper.hpp"
 
@@ -87,6 +89,7 @@ struct RenewInstanceService::Impl : std::enable_shared_from_this<Impl> {
     bool alive = false;      // The thread: it decides on its end with the mutex held.
     bool over = false;       // No start any more.
     std::thread thread;
+    std::shared_ptr<redis::Event> thread_ended;
 };
 
 bool RenewInstanceService::Impl::goes_on(std::uint64_t mine) {
@@ -156,7 +159,11 @@ void RenewInstanceService::Impl::start() {
     if (!alive) {
         if (thread.joinable()) thread.join();  // It has ended, or is about to.
         redis::SignalBlock const no_signals;
-        thread = std::thread{[self = shared_from_this()] { self->run(); }};
+        thread_ended = std::make_shared<redis::Event>();
+        thread = std::thread{[self = shared_from_this(), ended = thread_ended] {
+            self->run();
+            ended->set();
+        }};
         alive = true;
     }
     running = true;
@@ -191,7 +198,7 @@ void RenewInstanceService::Impl::end() noexcept {
     if (may_wait()) {
         thread.join();
     } else {
-        thread.detach();  // It owns this object, too.
+        redis::leave_behind(std::move(thread), thread_ended);  // It owns this object, too.
     }
 }
 

@@ -10,6 +10,8 @@
 #include <unistd.h>
 #include <utility>
 
+#include "redis/event.hpp"
+#include "redis/late_threads.hpp"
 #include "redis/signal_block.hpp"
 
 namespace rollcall::redis {
@@ -23,7 +25,7 @@ struct CallbackThread::State {
         std::unique_lock lock{state->mutex};
         for (;;) {
             state->changed.wait(lock, [&] { return state->ending || !state->calls.empty(); });
-            if (state->ending) return;
+            if (state->ending) break;
             auto call = std::move(state->calls.front());
             state->calls.pop_front();
             lock.unlock();
@@ -31,6 +33,8 @@ struct CallbackThread::State {
             call = nullptr;  // What it holds may call back when it ends.
             lock.lock();
         }
+        lock.unlock();
+        state->ended.set();
     }
 
     void make(std::function<void()> const& call) const {
@@ -51,6 +55,8 @@ struct CallbackThread::State {
     std::deque<std::function<void()>> calls;
     bool ending = false;
     std::thread thread;
+    std::thread::id id;  // Of the thread, also once nobody owns it any more.
+    Event ended;         // Not under the mutex.
 };
 
 CallbackThread::CallbackThread(Log log) : state_(std::make_shared<State>(std::move(log))) {}
@@ -61,6 +67,10 @@ CallbackThread::~CallbackThread() {
         static_cast<void>(std::make_unique<std::shared_ptr<State>>(std::move(state_)).release());
         return;
     }
+    end();
+}
+
+void CallbackThread::end() noexcept {
     std::thread thread;
     std::deque<std::function<void()>> dropped;  // Ends without the mutex.
     {
@@ -72,7 +82,7 @@ CallbackThread::~CallbackThread() {
     }
     if (!thread.joinable()) return;
     if (thread.get_id() == std::this_thread::get_id()) {
-        thread.detach();
+        leave_behind(std::move(thread), {state_, &state_->ended});
     } else {
         thread.join();
     }
@@ -85,6 +95,7 @@ void CallbackThread::post(std::function<void()> call) {
     if (!state_->thread.joinable()) {
         SignalBlock const block;
         state_->thread = std::thread{[state = state_] { State::run(state); }};
+        state_->id = state_->thread.get_id();
     }
     state_->calls.push_back(std::move(call));
     state_->changed.notify_one();
@@ -93,7 +104,7 @@ void CallbackThread::post(std::function<void()> call) {
 bool CallbackThread::is_current() const noexcept {
     if (::getpid() != state_->owner) return false;
     std::lock_guard const lock{state_->mutex};
-    return state_->thread.get_id() == std::this_thread::get_id();
+    return state_->id == std::this_thread::get_id();
 }
 
 }  // namespace rollcall::redis

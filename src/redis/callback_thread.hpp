@@ -18,6 +18,8 @@ class CallbackThread {
 public:
     explicit CallbackThread(Log log);
     ~CallbackThread();
+    /// The same as its end, while others still share it. Not in a forked child.
+    void end() noexcept;
     CallbackThread(CallbackThread const&) = delete;
     CallbackThread& operator=(CallbackThread const&) = delete;
 

@@ -6,15 +6,15 @@
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/system/system_error.hpp>
-#include <condition_variable>
 #include <exception>
-#include <mutex>
 #include <pthread.h>
 #include <stdexcept>
 #include <system_error>
 #include <thread>
 #include <unistd.h>
 
+#include "redis/event.hpp"
+#include "redis/late_threads.hpp"
 #include "redis/server_watch.hpp"
 #include "redis/signal_block.hpp"
 
@@ -26,32 +26,6 @@ using std::chrono::milliseconds;
 constexpr std::chrono::hours longest_timeout{24};
 constexpr std::size_t most_in_flight = 100'000;
 constexpr milliseconds before_next_start{20};
-
-/// Becomes true once.
-class Event {
-public:
-    void set() {
-        // Notified under the lock: the waiter may destroy this as soon as it has seen it.
-        std::lock_guard const lock{mutex_};
-        set_ = true;
-        changed_.notify_all();
-    }
-
-    void wait() {
-        std::unique_lock lock{mutex_};
-        changed_.wait(lock, [this] { return set_; });
-    }
-
-    bool wait_for(milliseconds limit) {
-        std::unique_lock lock{mutex_};
-        return changed_.wait_for(lock, limit, [this] { return set_; });
-    }
-
-private:
-    std::mutex mutex_;
-    std::condition_variable changed_;
-    bool set_ = false;  // Guarded by the mutex.
-};
 
 bool is_cancellation(std::exception_ptr const& error) {
     try {
@@ -130,7 +104,7 @@ struct ClientCore::Loop {
             log.write(LogLevel::error, "io thread",
                       "an exception reached the I/O thread: " + text_of(error));
         } catch (...) {
-            // There is no memory for the words either.
+            return;  // There is no memory for the words either.
         }
     }
 
@@ -227,18 +201,24 @@ ClientCore::~ClientCore() {
     }
     auto& [loop, thread] = *running_;
     loop->stop();
-    if (!on_io_thread() && loop->ended.wait_for(patience_at_end_)) {
+    bool const waits = !on_io_thread();
+    if (waits && loop->ended.wait_for(patience_at_end_)) {
         thread.join();
     } else {
-        thread.detach();
+        auto const further = waits ? milliseconds::zero() : patience_at_end_;
+        leave_behind(std::move(thread), {loop, &loop->ended}, further);
     }
+    // What it still holds may share it, so that it would be its own last owner.
+    if (waits) callbacks_->end();
 }
 
 Session& ClientCore::session() noexcept { return running_->loop->session; }
 
 Subscriber& ClientCore::subscriber() { return running_->loop->get_subscriber(); }
 
-bool ClientCore::at_one_server() { return running_->loop->session_options.servers->together(); }
+std::shared_ptr<ServerWatch> const& ClientCore::servers() const {
+    return running_->loop->session_options.servers;
+}
 
 std::optional<Outage::State> ClientCore::outage() const { return running_->loop->outage.now(); }
 

@@ -48,9 +48,8 @@ public:
     Session& session() noexcept;
     /// The second connection, for pushes; made at the first call. On the I/O thread only.
     Subscriber& subscriber();
-    /// Whether neither connection is known to be at another server than the other. Otherwise they
-    /// are brought together, in a while. On the I/O thread only.
-    bool at_one_server();
+    /// Keeps both connections at one server; there for as long as the I/O thread.
+    std::shared_ptr<ServerWatch> const& servers() const;
     asio::io_context& io() noexcept;
     /// Where what the user gave us to call is called.
     std::shared_ptr<CallbackThread> const& callbacks() const noexcept { return callbacks_; }

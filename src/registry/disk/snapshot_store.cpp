@@ -14,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "redis/event.hpp"
+#include "redis/late_threads.hpp"
 #include "redis/signal_block.hpp"
 #include "registry/disk/snapshot_folder.hpp"
 #include "registry/disk/snapshot_format.hpp"
@@ -81,6 +83,7 @@ struct SnapshotStore::State : std::enable_shared_from_this<State> {
     std::atomic<bool> closing = false;  // Read without it, too.
     bool ended = false;
     std::thread thread;
+    redis::Event thread_ended;  // Not under the mutex.
 };
 
 void SnapshotStore::State::run(std::shared_ptr<State> const& state) {
@@ -230,7 +233,10 @@ void SnapshotStore::State::start() {
     if (thread.joinable() || ended) return;
     try {
         redis::SignalBlock const block;
-        thread = std::thread{[self = shared_from_this()] { run(self); }};
+        thread = std::thread{[self = shared_from_this()] {
+            run(self);
+            self->thread_ended.set();
+        }};
     } catch (std::exception const& error) {
         warn("disk-snapshot-thread", std::string{"nothing is saved to disk: "} + error.what());
     }
@@ -287,7 +293,8 @@ void SnapshotStore::close(bool waits) noexcept try {
     if (ended) {
         thread.join();
     } else {
-        thread.detach();
+        redis::leave_behind(std::move(thread), {state_, &state_->thread_ended},
+                            waits ? milliseconds::zero() : longest_wait_at_end);
     }
 } catch (std::exception const& error) {
     state_->warn("disk-snapshot-end", std::string{"not everything was saved: "} + error.what());

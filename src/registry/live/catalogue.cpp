@@ -21,10 +21,8 @@ constexpr seconds retry_pause{1};
 
 }  // namespace
 
-Catalogue::Catalogue(LiveContextPtr context, std::weak_ptr<Directory> directory)
-    : context_(std::move(context)),
-      directory_(std::move(directory)),
-      timer_(core_->io().get_executor()) {}
+Catalogue::Catalogue(LiveContextPtr context, Directory& directory)
+    : context_(std::move(context)), directory_(&directory), timer_(core_->io().get_executor()) {}
 
 Task<void> Catalogue::run(std::shared_ptr<Catalogue> self) {
     struct Guard {
@@ -37,7 +35,10 @@ Task<void> Catalogue::run(std::shared_ptr<Catalogue> self) {
 
 void Catalogue::begin() { subscribe(*context_, *this, port_->channel_of_all()); }
 
-void Catalogue::end() { core_->subscriber().detach(*this); }
+void Catalogue::end() {
+    core_->subscriber().detach(*this);
+    leave_directory();
+}
 
 Task<void> Catalogue::watch() {
     for (;;) {
@@ -73,33 +74,31 @@ Task<bool> Catalogue::read_names() {
 
 void Catalogue::keep(std::string const& name) {
     if (kept_.contains(name)) return;
-    auto const directory = directory_.lock();
-    if (!directory) return;
+    if (directory_ == nullptr) return;
     if (kept_.size() >= most_services) {
         core_->log().write(
             LogLevel::warning, "watch",
             "more than " + std::to_string(most_services) + " services: the others are not watched");
         return;
     }
-    directory->keep(name);
+    directory_->keep(name);
     kept_.insert(name);
-    auto const service = directory->find(name);
+    auto const service = directory_->find(name);
     for (auto const& listener : listeners_) listener->attach(*service, loaded_);
 }
 
 /// Of services that no index names and that nobody is in. Who was spoken of while the names were
 /// read may have come after they were.
 void Catalogue::let_go_of_others(std::set<std::string, std::less<>> const& names) {
-    auto const directory = directory_.lock();
-    if (!directory) return;
+    if (directory_ == nullptr) return;
     std::erase_if(kept_, [&](std::string const& name) {
         if (names.contains(name) || spoken_of_.contains(name)) return false;
-        auto const service = directory->find(name);
+        auto const service = directory_->find(name);
         if (service && (!service->loaded() || !service->cell()->snapshot().empty())) return false;
         if (service) {
             for (auto const& listener : listeners_) listener->detach(*service);
         }
-        directory->let_go(name);
+        directory_->let_go(name);
         return true;
     });
 }
@@ -117,10 +116,10 @@ void Catalogue::leave(WatchedService& service) {
 void Catalogue::add_listener(std::shared_ptr<NamespaceListener> listener) {
     asio::post(core_->io(), [self = shared_from_this(), listener = std::move(listener)] {
         self->listeners_.push_back(listener);
-        auto const directory = self->directory_.lock();
-        if (!directory) return;
+        if (self->directory_ == nullptr) return;
         for (auto const& name : self->kept_) {
-            if (auto const service = directory->find(name)) listener->attach(*service, false);
+            if (auto const service = self->directory_->find(name))
+                listener->attach(*service, false);
         }
     });
 }
@@ -128,10 +127,9 @@ void Catalogue::add_listener(std::shared_ptr<NamespaceListener> listener) {
 void Catalogue::remove_listener(std::shared_ptr<NamespaceListener> listener) {
     asio::post(core_->io(), [self = shared_from_this(), listener = std::move(listener)] {
         std::erase(self->listeners_, listener);
-        auto const directory = self->directory_.lock();
-        if (!directory) return;
+        if (self->directory_ == nullptr) return;
         for (auto const& name : self->kept_) {
-            if (auto const service = directory->find(name)) listener->detach(*service);
+            if (auto const service = self->directory_->find(name)) listener->detach(*service);
         }
     });
 }

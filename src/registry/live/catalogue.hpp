@@ -32,10 +32,13 @@ public:
     /// More services than that are not watched, with a warning.
     static constexpr std::size_t most_services = 100'000;
 
-    Catalogue(LiveContextPtr context, std::weak_ptr<Directory> directory);
+    /// Until `leave_directory`, `directory` is there.
+    Catalogue(LiveContextPtr context, Directory& directory);
 
-    /// Watches until the coroutine is ended.
+    /// Watches until the coroutine is ended, and leaves the directory then.
     static Task<void> run(std::shared_ptr<Catalogue> self);
+    /// What is still to be done, is done without it.
+    void leave_directory() noexcept { directory_ = nullptr; }
 
     /// From now on `service` is told what concerns it. It leaves before it ends.
     void join(WatchedService& service);
@@ -69,7 +72,7 @@ private:
     LiveContextPtr const context_;
     std::shared_ptr<redis::ClientCore> const& core_ = context_->core;
     std::shared_ptr<LivePort> const& port_ = context_->port;
-    std::weak_ptr<Directory> const directory_;
+    Directory* directory_;  // Never shared here: its end waits for what this thread does.
 
     std::map<std::string, WatchedService*, std::less<>> joined_;
     std::set<std::string, std::less<>> kept_;

@@ -35,6 +35,9 @@ Directory::Directory(std::shared_ptr<redis::ClientCore> core, std::shared_ptr<Li
 
 Directory::~Directory() {
     if (core_->closed()) return;  // Another thread may have held the mutex at the fork.
+    if (catalogue_ && core_->on_io_thread()) catalogue_->leave_directory();
+    cataloguing_.stop();
+    housekeeping_.stop();
     if (context_->disk) context_->disk->close(!core_->on_io_thread());
     Entries ending;  // Their work is stopped without the mutex: a read that ends may call back.
     std::lock_guard const lock{mutex_};
@@ -58,7 +61,7 @@ std::shared_ptr<Catalogue> Directory::watch_all() {
     require_open();
     std::lock_guard const lock{mutex_};
     if (!catalogue_) {
-        catalogue_ = std::make_shared<Catalogue>(context_, weak_from_this());
+        catalogue_ = std::make_shared<Catalogue>(context_, *this);
         cataloguing_ = core_->spawn([self = catalogue_] { return Catalogue::run(self); });
     }
     return catalogue_;
@@ -130,20 +133,17 @@ void Directory::put_back(std::string const& name) noexcept {
 
 void Directory::begin_housekeeping() {
     if (options_.unused_for.count() == 0 || std::exchange(keeps_house_, true)) return;
-    housekeeping_ = core_->spawn(
-        [weak = weak_from_this(), time = options_.unused_for] { return keep_house(weak, time); });
+    housekeeping_ =
+        core_->spawn([this, time = options_.unused_for] { return keep_house(*this, time); });
 }
 
-/// Ends with the directory, at the latest when the pause does.
-Task<void> Directory::keep_house(std::weak_ptr<Directory> weak,
-                                 std::chrono::milliseconds unused_for) {
+/// Shares nothing: the directory's end waits for it, and what ends it ends the pause.
+Task<void> Directory::keep_house(Directory& directory, std::chrono::milliseconds unused_for) {
     auto const step = std::clamp<milliseconds>(unused_for / 4, milliseconds{10}, minutes{1});
     for (;;) {
         bool const goes_on = co_await pause(step);
         if (!goes_on) co_return;
-        auto const directory = weak.lock();
-        if (!directory) co_return;
-        directory->drop_all_unused();
+        directory.drop_all_unused();
     }
 }
 

@@ -97,8 +97,7 @@ private:
     Entry& entry_of(std::string const& name);
     void put_back(std::string const& name) noexcept;
     void begin_housekeeping();
-    static Task<void> keep_house(std::weak_ptr<Directory> directory,
-                                 std::chrono::milliseconds pause);
+    static Task<void> keep_house(Directory& directory, std::chrono::milliseconds unused_for);
     void drop_all_unused();
     void drop_if_unused(Entries::iterator at, std::chrono::steady_clock::time_point now,
                         Entries& ending);

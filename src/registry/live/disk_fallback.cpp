@@ -17,23 +17,23 @@ bool is_unreachable(Failure const& why) {
 
 }  // namespace
 
-DiskFallback::DiskFallback(std::shared_ptr<redis::ClientCore> core,
-                           std::shared_ptr<disk::SnapshotStore> store, std::string service)
-    : core_(std::move(core)),
+DiskFallback::DiskFallback(redis::ClientCore& core, std::shared_ptr<disk::SnapshotStore> store,
+                           std::string service)
+    : core_(core),
       store_(std::move(store)),
       service_(std::move(service)),
-      timer_(core_->io().get_executor()) {}
+      timer_(core_.io().get_executor()) {}
 
 void DiskFallback::begin(Show show) {
     show_ = std::move(show);
     phase_ = Phase::waiting;
-    core_->session().attach(*this);
+    core_.session().attach(*this);
     attempt_failed();
-    if (phase_ == Phase::waiting) look_after(core_->request_timeout() / 2);
+    if (phase_ == Phase::waiting) look_after(core_.request_timeout() / 2);
 }
 
 void DiskFallback::attempt_failed() {
-    auto const& session = core_->session();
+    auto const& session = core_.session();
     if (session.absent() && session.failed_attempts() >= attempts_that_convince) ask();
 }
 
@@ -42,7 +42,7 @@ void DiskFallback::look_after(std::chrono::milliseconds pause) {
     timer_.async_wait([weak = weak_from_this()](boost::system::error_code error) {
         auto const self = weak.lock();
         if (error || !self || self->phase_ != Phase::waiting) return;
-        if (self->core_->session().absent()) return self->ask();
+        if (self->core_.session().absent()) return self->ask();
         self->look_after(between_looks);
     });
 }
@@ -54,9 +54,10 @@ void DiskFallback::read_failed(Failure const& why) {
 void DiskFallback::ask() {
     if (phase_ != Phase::waiting) return;
     phase_ = Phase::asked;
-    core_->session().detach(*this);
+    core_.session().detach(*this);
     timer_.cancel();
-    store_->read(service_, [weak = weak_from_this(), core = core_](disk::SavedService saved) {
+    store_->read(service_, [weak = weak_from_this(),
+                            core = core_.shared_from_this()](disk::SavedService saved) {
         asio::post(core->io(), [weak, found = std::move(saved)] {
             if (auto const self = weak.lock()) self->answered(found);
         });
@@ -69,7 +70,7 @@ void DiskFallback::answered(disk::SavedService const& saved) {
 
 void DiskFallback::end() {
     if (std::exchange(phase_, Phase::over) == Phase::waiting) {
-        core_->session().detach(*this);
+        core_.session().detach(*this);
         timer_.cancel();
     }
     show_ = nullptr;

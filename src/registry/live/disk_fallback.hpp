@@ -22,8 +22,9 @@ class DiskFallback final : private redis::ConnectionListener,
 public:
     using Show = std::function<void(disk::SavedService const&)>;
 
-    DiskFallback(std::shared_ptr<redis::ClientCore> core,
-                 std::shared_ptr<disk::SnapshotStore> store, std::string service);
+    /// `core` is there until `end`.
+    DiskFallback(redis::ClientCore& core, std::shared_ptr<disk::SnapshotStore> store,
+                 std::string service);
 
     /// From now on; `show` is called at most once, and not after `end`.
     void begin(Show show);
@@ -46,7 +47,7 @@ private:
     void ask();
     void answered(disk::SavedService const& saved);
 
-    std::shared_ptr<redis::ClientCore> const core_;
+    redis::ClientCore& core_;  // Not shared: its last owner must not be its own thread.
     std::shared_ptr<disk::SnapshotStore> const store_;
     std::string const service_;
     Show show_;

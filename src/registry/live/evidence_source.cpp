@@ -3,25 +3,23 @@
 #include <utility>
 
 namespace rollcall::live {
-namespace {
+EvidenceSource::EvidenceSource(redis::ClientCore& core, std::string epoch_key)
+    : core_(core),
+      epoch_key_(std::move(epoch_key)),
+      lines_(new Lines{core.session(), core.servers(), core.request_timeout()}),
+      generation_([lines = lines_, key = epoch_key_] { return ask_for_generation(lines, key); }),
+      ping_([lines = lines_] { return ask_for_pong(lines); }) {}
 
-Task<Result<GenerationRead>> ask_for_generation(std::shared_ptr<redis::ClientCore> core,
-                                                std::string epoch_key) {
-    co_return co_await read_generation(core->session(), epoch_key, core->deadline());
+Task<Result<GenerationRead>> EvidenceSource::ask_for_generation(std::shared_ptr<Lines> lines,
+                                                                std::string epoch_key) {
+    co_return co_await read_generation(lines->session, epoch_key, after(lines->timeout));
 }
 
-Task<Result<bool>> ask_for_pong(std::shared_ptr<redis::ClientCore> core) {
-    auto const pong = co_await core->subscriber().ping(core->deadline());
+Task<Result<bool>> EvidenceSource::ask_for_pong(std::shared_ptr<Lines> lines) {
+    auto const pong = co_await lines->pushes->ping(after(lines->timeout));
     // What is written is heard of at the same server only.
-    co_return pong.has_value() && core->at_one_server();
+    co_return pong.has_value() && lines->servers->together();
 }
-
-}  // namespace
-
-EvidenceSource::EvidenceSource(std::shared_ptr<redis::ClientCore> core, std::string epoch_key)
-    : epoch_key_(std::move(epoch_key)),
-      generation_([core, key = epoch_key_] { return ask_for_generation(core, key); }),
-      ping_([core] { return ask_for_pong(core); }) {}
 
 std::optional<GenerationNumber> EvidenceSource::number_of(GenerationRead const& before,
                                                           GenerationRead const& after) {

@@ -32,7 +32,7 @@ struct LiveContext {
         : core(std::move(client)),
           port(std::move(layout)),
           disk(std::move(store)),
-          evidence(core, port->epoch_key()) {}
+          evidence(*core, port->epoch_key()) {}
 
     std::shared_ptr<redis::ClientCore> const core;
     std::shared_ptr<LivePort> const port;

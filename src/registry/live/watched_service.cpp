@@ -29,7 +29,7 @@ WatchedService::WatchedService(std::string name, LiveContextPtr context,
       doubt_pause_(options.doubt_pause),
       feed_(options, Clock::now()),
       fallback_(context_->disk
-                    ? std::make_shared<DiskFallback>(core_, context_->disk, cell_->name())
+                    ? std::make_shared<DiskFallback>(*core_, context_->disk, cell_->name())
                     : nullptr),
       timer_(core_->io().get_executor()) {}
 

@@ -138,7 +138,11 @@ Outcome Program::wait(std::chrono::milliseconds limit) {
         ADD_FAILURE() << "still running after " << limit.count() << " ms; said: " << err();
         return {};
     }
-    return {*code_, out(), err()};
+    Outcome outcome{*code_, out(), err()};
+    for (auto const* const report : {"Sanitizer:", "runtime error:"}) {
+        EXPECT_EQ(outcome.err.find(report), std::string::npos) << outcome.err;
+    }
+    return outcome;
 }
 
 CliTest::CliTest() : server_(std::make_unique<RedisServer>()) {

@@ -63,6 +63,27 @@ TEST_P(LiveNamespace, AllServicesAreWatchedWithOneSubscription) {
     EXPECT_TRUE(eventually([&] { return heard.has("web7: added " + id(2, "web7")); }));
 }
 
+TEST_P(LiveNamespace, NoThreadOutlivesItsEnd) {
+    Owners owners{server.url(), layout()};
+    owners.add(instance(1));
+    for (int round = 0; round < 100; ++round) {
+        auto held = std::make_shared<int>(round);  // Until the I/O thread has ended.
+        {
+            auto given = options();
+            given.log = [held](LogLevel, std::string_view) {};
+            Client const own{given};
+            Registry const registry{own, layout()};
+            HeardOfAll heard;
+            auto const watch = registry.on_change(heard.listener());
+            auto const service = registry.service("web");
+            if (round % 2 == 0) {
+                ASSERT_TRUE(eventually([&] { return !heard.all().empty(); }));
+            }
+        }
+        ASSERT_EQ(held.use_count(), 1) << "round " << round;
+    }
+}
+
 TEST_P(LiveNamespace, ANewServiceIsFoundByItsMessage) {
     auto const registry = reader();
     HeardOfAll heard;

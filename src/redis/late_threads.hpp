@@ -1,0 +1,21 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <thread>
+
+#include "redis/event.hpp"
+
+namespace rollcall::redis {
+
+/// Takes over `thread`, whose owner cannot wait for it: it is that thread, or has waited long
+/// enough. `ended` is set at its end.
+///
+/// Once it has ended it is joined when the next one is left behind, or when the program ends, which
+/// waits for it for `patience`, for all of them together no longer than for one: a thread that
+/// still runs then would use what the program's end destroys, the state of OpenSSL for one.
+/// Thread safety: any thread.
+void leave_behind(std::thread thread, std::shared_ptr<Event> ended,
+                  std::chrono::milliseconds patience = std::chrono::seconds{1}) noexcept;
+
+}  // namespace rollcall::redis
