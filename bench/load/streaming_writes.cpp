@@ -77,6 +77,12 @@ std::vector<Figure> measure_streaming_heartbeat(Stage& stage, Effort const& effo
     single.lap = [&] { heartbeat_many(stage, effort.operations, 1, Stage::in_flight); };
     single.rival_does = "the same script and arguments";
     single.at_least = 0.75;
+    // As the Java module does it, and most others: a heartbeat waits for the one before it.
+    Way one_by_one;
+    one_by_one.name = "streaming.heartbeat_one_by_one";
+    one_by_one.operations = effort.operations / 10;
+    one_by_one.lap = [&] { heartbeat_many(stage, effort.operations / 10, 1, 1); };
+    one_by_one.rival_does = single.rival_does;
     auto const batched = batched_heartbeats(stage, effort, "streaming.heartbeat_batch", 1.35);
     Way provided;
     auto const calls = effort.operations * 2 / Stage::instance_count;
@@ -84,7 +90,7 @@ std::vector<Figure> measure_streaming_heartbeat(Stage& stage, Effort const& effo
     provided.operations = calls * Stage::instance_count;
     provided.lap = [&] { heartbeat_by_provider(provider, instances, calls); };
     provided.rival_does = batched.rival_does;
-    return measure_beside(stage, rival, effort, {single, batched, provided});
+    return measure_beside(stage, rival, effort, {single, batched, provided, one_by_one});
 }
 
 }  // namespace rollcall::bench
