@@ -19,6 +19,8 @@ std::span<CommandRow const> command_table() noexcept {
          "rollcall services", make_services},
         {"list", "list the instances of a service",
          "rollcall list web --where 'region==eu' --metric 'cpu<80' --output json", make_list},
+        {"choose", "choose an instance as callers do, or show how they are spread",
+         "rollcall choose web --balancer round-robin --count 1000", make_choose},
         {"wait", "wait until a service has enough instances",
          "rollcall wait web --count 2 --timeout 30s", make_wait},
         {"watch", "show what is there, and every change as it happens",

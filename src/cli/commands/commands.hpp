@@ -13,6 +13,7 @@ std::unique_ptr<Command> make_deregister();
 std::unique_ptr<Command> make_heartbeat();
 std::unique_ptr<Command> make_services();
 std::unique_ptr<Command> make_list();
+std::unique_ptr<Command> make_choose();
 std::unique_ptr<Command> make_wait();
 std::unique_ptr<Command> make_watch();
 std::unique_ptr<Command> make_enable();

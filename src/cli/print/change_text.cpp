@@ -1,6 +1,5 @@
 #include "cli/print/change_text.hpp"
 
-#include <algorithm>
 #include <boost/json/object.hpp>
 #include <fmt/format.h>
 #include <string_view>
@@ -15,21 +14,6 @@ namespace rollcall::cli {
 namespace {
 
 using Clock = std::chrono::system_clock;
-
-/// The instance as `list` shows it.
-Found found_of(Change const& change) {
-    Found found;
-    found.instance = *change.instance;
-    if (auto const state = change.now.state(change.instance->instance_id)) {
-        found.state = *state;
-        if (state->lease_until) {
-            auto const left = *state->lease_until - std::chrono::steady_clock::now();
-            found.lease = std::max(std::chrono::milliseconds{},
-                                   std::chrono::duration_cast<std::chrono::milliseconds>(left));
-        }
-    }
-    return found;
-}
 
 void add_changed_metadata(Metadata const& before, Metadata const& after,
                           std::vector<std::string>& changed) {
@@ -100,7 +84,7 @@ std::string change_heading() {
 std::string change_line(std::string const& service, Change const& change, Clock::time_point at) {
     std::string const kind{to_string(change.kind)};
     if (!change.instance) return row({iso_time(at), kind, service, "", "", "", "", why(change)});
-    auto const found = found_of(change);
+    auto const found = found_in(change.now, *change.instance);
     auto const& instance = found.instance;
     auto const state = change.kind == ChangeKind::removed ? "gone" : state_text(found);
     return row({iso_time(at), kind, service, instance.instance_id, uri(instance),
@@ -116,7 +100,7 @@ boost::json::value change_json(std::string const& service, Change const& change,
     object["reason"] = change.reason == RemovalReason::none ? boost::json::value()
                                                             : json_text(to_string(change.reason));
     object["at_ms"] = std::chrono::duration_cast<milliseconds>(at.time_since_epoch()).count();
-    if (change.instance) object["instance"] = instance_json(found_of(change));
+    if (change.instance) object["instance"] = instance_json(found_in(change.now, *change.instance));
     return object;
 }
 

@@ -1,5 +1,8 @@
 #include "cli/print/instance_table.hpp"
 
+#include <algorithm>
+#include <chrono>
+
 #include "cli/parse.hpp"
 #include "cli/print/json_output.hpp"
 
@@ -22,6 +25,20 @@ std::string metadata_text(Metadata const& metadata) {
 }
 
 }  // namespace
+
+Found found_in(Snapshot const& view, ServiceInstance const& instance) {
+    Found found;
+    found.instance = instance;
+    if (auto const state = view.state(instance.instance_id)) {
+        found.state = *state;
+        if (state->lease_until) {
+            auto const left = *state->lease_until - std::chrono::steady_clock::now();
+            found.lease = std::max(std::chrono::milliseconds{},
+                                   std::chrono::duration_cast<std::chrono::milliseconds>(left));
+        }
+    }
+    return found;
+}
 
 bool is_silent(Found const& found) noexcept {
     return found.lease && *found.lease <= std::chrono::milliseconds{};

@@ -6,7 +6,12 @@
 #include "cli/print/table.hpp"
 #include "registry/layout_port.hpp"
 
+#include "rollcall/snapshot.hpp"
+
 namespace rollcall::cli {
+
+/// An instance of a live view as `list` shows it.
+Found found_in(Snapshot const& view, ServiceInstance const& instance);
 
 /// Whether its lease has run out while it is still stored.
 bool is_silent(Found const& found) noexcept;
