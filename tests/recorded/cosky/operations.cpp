@@ -5,6 +5,7 @@
 #include <future>
 #include <map>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 
 #include "cosky/discovery_redis_scripts.hpp"
@@ -65,7 +66,7 @@ public:
           // The recorded program never set its namespace and had no instance of its own.
           topology_(std::make_shared<RedisServiceTopology>(client_, NamespacedContext{"cosky"})),
           hearing_(client_, topology_),
-          cached_(client_, topology_),
+          cached_(std::make_shared<ConsistencyRedisServiceDiscovery>(client_, topology_)),
           namespaces_(client_),
           redis_(server) {}
 
@@ -136,6 +137,7 @@ private:
             {"listen", &Self::listen},
             {"cached_instances", &Self::cached_instances},
             {"cached_services", &Self::cached_services},
+            {"choose", &Self::choose},
             {"hear_register", &Self::hear_register},
             {"hear_set_metadata", &Self::hear_set_metadata},
             {"hear_renew", &Self::hear_renew},
@@ -300,20 +302,38 @@ private:
     std::string cached_instances(Call const&) {
         DiscoveredInstances found;
         bool const same = eventually([&] {
-            found = cached_.instances(recorded_ns, listened);
+            found = cached_->instances(recorded_ns, listened);
             return agree(found, discovery_.instances(recorded_ns, listened));
         });
-        // What the first call caused to be recorded is recorded there.
+        await_topology();
+        return same ? notation(found) : "not what Redis has";
+    }
+
+    /// By the design's default balancer. The lease is Redis': memory may know an earlier one.
+    std::string choose(Call const&) {
+        BinaryWeightRandomLoadBalancer balancer{cached_};
+        std::optional<DiscoveredInstance> read;
+        bool const same = eventually([&] {
+            auto const choice = balancer.choose(recorded_ns, listened);
+            if (!choice) return false;
+            read = discovery_.instance(recorded_ns, listened, choice->instance_id);
+            return read && read->instance == *choice;
+        });
+        await_topology();
+        return same ? notation(*read) : "not what Redis has";
+    }
+
+    /// What the first reading call causes to be recorded is recorded then.
+    void await_topology() {
         std::promise<void> recorded;
         client_.core()->callbacks()->post([&] { recorded.set_value(); });
         recorded.get_future().wait();
-        return same ? notation(found) : "not what Redis has";
     }
 
     std::string cached_services(Call const&) {
         std::vector<std::string> names;
         bool const same = eventually([&] {
-            names = cached_.services(recorded_ns);
+            names = cached_->services(recorded_ns);
             return names == discovery_.services(recorded_ns);
         });
         return same ? in_brackets(names) : "not what Redis has";
@@ -385,7 +405,7 @@ private:
     RedisServiceStatistic statistic_;
     std::shared_ptr<RedisServiceTopology> topology_;
     Hearing hearing_;
-    ConsistencyRedisServiceDiscovery cached_;
+    std::shared_ptr<ConsistencyRedisServiceDiscovery> cached_;
     RedisNamespaceService namespaces_;
     RedisClient redis_;
 };

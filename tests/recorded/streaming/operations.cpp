@@ -12,6 +12,7 @@
 #include "support/heard_changes.hpp"
 
 #include "rollcall/streaming/instance_entry_codec.hpp"
+#include "rollcall/streaming/weighted_round_robin_load_balancer.hpp"
 
 namespace rollcall::test {
 
@@ -304,6 +305,15 @@ private:
             consumer_.healthy_instances_by_filters(service, filters.metadata, filters.metrics))};
     }
 
+    Outcome naming_choose(golden::Step const& step) {
+        naming_.start();
+        auto const service = recorded_service(step);
+        auto const candidates = naming_.healthy_instances(service);
+        WeightedRoundRobinLoadBalancer balancer;
+        auto const* const chosen = balancer.choose(service, candidates, {});
+        return {chosen == nullptr ? "null" : in_one_word(*chosen)};
+    }
+
     /// As `[orders added o-1 http://… all=[o-1, o-2], …]`.
     static std::string notation_of(std::vector<HeardChange> const& changes) {
         std::vector<std::string> parts;
@@ -424,6 +434,7 @@ private:
         if (name == "provider_cleanup") return provider_cleanup();
         if (name == "naming_start") return naming_.start(), Outcome{};
         if (name == "naming_register") return naming_.start(), register_all(inputs(), naming_);
+        if (name == "naming_choose") return naming_choose(step);
         if (name == "naming_deregister") return naming_.start(), deregister_all(inputs(), naming_);
         if (name == "admin_services") return {in_brackets(admin().all_services())};
         if (name == "admin_details") return admin_details(step);
