@@ -1,4 +1,4 @@
-#include "unit/registry/live/failing_allocations.hpp"
+#include "support/allocations/failing_allocations.hpp"
 
 #include <cstddef>
 #include <cstdlib>
@@ -32,10 +32,10 @@ void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
 
-namespace rollcall::live::test {
+namespace rollcall::test {
 
 void fail_allocation_after(int spared) noexcept { spared_allocations = spared; }
 
 void stop_failing() noexcept { spared_allocations = never; }
 
-}  // namespace rollcall::live::test
+}  // namespace rollcall::test
