@@ -5,7 +5,7 @@
 # visibility: two copies that meet crash. So all rooms and what they use of Boost are joined to one
 # object, in which only what the public headers declare stays visible: they push default visibility,
 # everything else is compiled hidden. Both libraries hold that object.
-set(ROLLCALL_LIBRARY_ROOMS core balance redis registry streaming cosky invoke)
+set(ROLLCALL_LIBRARY_ROOMS core balance redis registry streaming cosky invoke health)
 
 # Consumers see the public headers, and nothing of the rooms.
 add_library(rollcall_headers INTERFACE)
@@ -19,7 +19,8 @@ set_target_properties(rollcall_headers PROPERTIES EXPORT_NAME headers
 if(ROLLCALL_SANITIZE)
     # Sanitizers keep tables by address of every object: programs are linked from the rooms.
     add_library(rollcall INTERFACE)
-    target_link_libraries(rollcall INTERFACE rollcall_streaming rollcall_cosky rollcall_invoke)
+    target_link_libraries(rollcall INTERFACE rollcall_streaming rollcall_cosky rollcall_invoke
+        rollcall_health)
     add_library(rollcall::rollcall ALIAS rollcall)
     return()
 endif()

@@ -13,6 +13,7 @@
 #include "rollcall/streaming/config.hpp"
 #include "rollcall/streaming/consistent_hash_load_balancer.hpp"
 #include "rollcall/streaming/filter_builder.hpp"
+#include "rollcall/streaming/health_checker.hpp"
 #include "rollcall/streaming/heartbeat_state_manager.hpp"
 #include "rollcall/streaming/instance_source.hpp"
 #include "rollcall/streaming/load_balancer.hpp"
