@@ -319,8 +319,9 @@ void AnnouncerLoop::answer(Call const& call, Machine::Result result) {
 
 void AnnouncerLoop::tell(Machine::Notices const& notices) {
     for (auto const& notice : notices) {
+        // What a hook asks about must not be older than what it is told.
+        if (notice.event != AnnouncementEvent::released) refresh(notice.key);
         tell(notice.key, notice.event);
-        refresh(notice.key);
     }
 }
 
