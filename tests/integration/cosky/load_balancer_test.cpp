@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "integration/cosky/fixture.hpp"
-#include "support/allocations/failing_allocations.hpp"
 
 namespace rollcall::cosky::test {
 namespace {
@@ -69,21 +68,6 @@ TEST_F(Balancers, ChooseInProportionToTheWeights) {
         EXPECT_EQ(counted.size(), 2U);
         EXPECT_NEAR(counted.at(1), 1000, 150);
         EXPECT_NEAR(counted.at(2), 2000, 150);
-    }
-}
-
-TEST_F(Balancers, AllocateNothingOnceTheServiceIsLoaded) {
-    put(1, 1);
-    put(2, 5);
-    for (auto const& balancer : all()) {
-        for (int i = 0; i < 3; ++i) ASSERT_TRUE(balancer->choose(ns, "order"));
-        std::error_code error;
-        rollcall::test::fail_allocation_after(0);
-        for (int i = 0; i < 1'000; ++i) {
-            ASSERT_TRUE(balancer->choose(ns, "order"));
-            ASSERT_TRUE(balancer->choose(ns, "order", error));
-        }
-        rollcall::test::stop_failing();
     }
 }
 

@@ -10,15 +10,12 @@
 #include <limits>
 #include <map>
 #include <memory>
-#include <span>
 #include <string>
-#include <string_view>
 #include <thread>
 #include <vector>
 
 #include "balance/smooth_round_robin.hpp"
 #include "streaming/candidates.hpp"
-#include "support/allocations/failing_allocations.hpp"
 #include "unit/balance/chi_square.hpp"
 #include "unit/streaming/balanced.hpp"
 #include "unit/streaming/vectors.hpp"
@@ -96,39 +93,6 @@ TEST(LoadBalancer, PointsIntoTheCandidates) {
             EXPECT_GE(chosen, candidates.data());
             EXPECT_LT(chosen, candidates.data() + candidates.size());
         }
-    }
-}
-
-/// Has what it is asked for.
-class KnownMetrics final : public MetricsProvider {
-public:
-    Metrics metrics(std::string_view, std::string_view) override { return {{"cpu", 50}}; }
-    void read(std::string_view, std::span<ServiceInstance const>, std::span<std::string_view const>,
-              std::span<double> values) override {
-        std::ranges::fill(values, 50.0);
-    }
-};
-
-TEST(LoadBalancer, AllocatesNothingOnceItKnowsTheCandidates) {
-    auto candidates = weighted({3, 0, 2, 40, 1});
-    candidates[4].metadata["weight"] = "25";
-    std::array<std::string_view, 2> const excluded{"i1", "i3"};
-    ChooseOptions const options{.key = "key", .exclude = excluded};
-    auto balancers = all_balancers();
-    balancers.push_back(std::make_shared<ScoredLoadBalancer>(LoadBalancerConfig{},
-                                                             std::make_shared<KnownMetrics>()));
-    for (auto const& balancer : balancers) {
-        SCOPED_TRACE(&balancer - balancers.data());
-        for (int i = 0; i < 3; ++i) {
-            ASSERT_NE(balancer->choose("svc", candidates, {}), nullptr);
-            ASSERT_NE(balancer->choose("svc", candidates, options), nullptr);
-        }
-        rollcall::test::fail_allocation_after(0);
-        for (int i = 0; i < 1'000; ++i) {
-            ASSERT_NE(balancer->choose("svc", candidates, {}), nullptr);
-            ASSERT_NE(balancer->choose("svc", candidates, options), nullptr);
-        }
-        rollcall::test::stop_failing();
     }
 }
 

@@ -15,9 +15,9 @@
 #include "registry/live/instance_table.hpp"
 #include "registry/live/snapshot_cell.hpp"
 #include "registry/live/table_draft.hpp"
-#include "support/allocations/failing_allocations.hpp"
 #include "support/crowd.hpp"
 #include "unit/balance/chi_square.hpp"
+#include "unit/registry/live/failing_allocations.hpp"
 #include "unit/registry/live/records.hpp"
 
 namespace rollcall::live {
@@ -137,20 +137,20 @@ TEST_P(BalancedChoice, AllocatesNothingOnceItsTableIsThere) {
     options.key = "key";
     options.exclude = excluded;
     EXPECT_NE(chooser.choose(*table), nullptr);
-    rollcall::test::fail_allocation_after(0);
+    test::fail_allocation_after(0);
     for (int i = 0; i < 1'000; ++i) {
         EXPECT_NE(chooser.choose(*table), nullptr);
         EXPECT_NE(chooser.choose(*table, options), nullptr);
     }
-    rollcall::test::stop_failing();
+    test::stop_failing();
 }
 
 TEST_P(BalancedChoice, FindsThatMemoryRanOutAndTriesAgain) {
     auto const table = test::table_of(10);
     for (int spared = 0; spared < 4; ++spared) {
-        rollcall::test::fail_allocation_after(spared);
+        test::fail_allocation_after(spared);
         EXPECT_THROW((void)chooser.choose(*table), std::bad_alloc);
-        rollcall::test::stop_failing();
+        test::stop_failing();
     }
     EXPECT_NE(chooser.choose(*table), nullptr);
 }
@@ -170,9 +170,9 @@ TEST_P(BalancedChoice, PreparesATableAsAReaderWould) {
         if (!std::holds_alternative<ConsistentHash>(GetParam())) continue;
         EXPECT_EQ(chosen->instance_id, chooser.choose(*other, options)->instance_id);
     }
-    rollcall::test::fail_allocation_after(0);
+    test::fail_allocation_after(0);
     EXPECT_NE(chooser.choose(*table), nullptr) << "nothing was left to be made";
-    rollcall::test::stop_failing();
+    test::stop_failing();
 }
 
 TEST(Candidates, OfAllVersionsOfAnInstanceShareWhatIsKnownOfCalls) {

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "support/allocations/failing_allocations.hpp"
+#include "unit/registry/live/failing_allocations.hpp"
 
 namespace rollcall::live {
 namespace {
@@ -244,7 +244,7 @@ TEST(Cell, LeaksNothingWhenAnAllocationFails) {
     int failures = 0;
     on_another_thread([&] {
         for (int spared = 0;; ++spared) {
-            rollcall::test::fail_allocation_after(spared);
+            test::fail_allocation_after(spared);
             try {
                 EXPECT_EQ(*cell.get(), 1);
             } catch (std::bad_alloc const&) {
@@ -252,7 +252,7 @@ TEST(Cell, LeaksNothingWhenAnAllocationFails) {
                 EXPECT_EQ(shown.use_count(), 2);
                 continue;
             }
-            rollcall::test::stop_failing();
+            test::stop_failing();
             break;
         }
         EXPECT_EQ(*cell.get(), 1);

@@ -13,7 +13,7 @@
 
 #include "registry/live/name_index.hpp"
 #include "registry/live/snapshot_cell.hpp"
-#include "support/allocations/failing_allocations.hpp"
+#include "unit/registry/live/failing_allocations.hpp"
 #include "unit/registry/live/records.hpp"
 
 #include "rollcall/choice.hpp"
@@ -175,7 +175,7 @@ TEST(Snapshot, IsTakenAndReadWithoutAllocating) {
     (void)cell->snapshot();
     (void)index.instances("orders");
 
-    rollcall::test::fail_allocation_after(0);
+    test::fail_allocation_after(0);
     auto const snapshot = cell->snapshot();
     auto copy = snapshot;
     EXPECT_EQ(copy.find(id)->instance_id.size(), id.size());
@@ -185,7 +185,7 @@ TEST(Snapshot, IsTakenAndReadWithoutAllocating) {
     EXPECT_EQ(index.instances("orders")->size(), 300U);
     SnapshotAccess::table(copy)->find(id)->vitals->set({.suspect = true});
     copy = {};
-    rollcall::test::stop_failing();
+    test::stop_failing();
 }
 
 TEST(Choice, KeepsItsInstance) {

@@ -1,6 +1,6 @@
 #pragma once
 
-namespace rollcall::test {
+namespace rollcall::live::test {
 
 /// Has the allocation after the next `spared` of this thread fail, once.
 void fail_allocation_after(int spared) noexcept;
@@ -8,4 +8,4 @@ void fail_allocation_after(int spared) noexcept;
 /// Nothing fails any more.
 void stop_failing() noexcept;
 
-}  // namespace rollcall::test
+}  // namespace rollcall::live::test

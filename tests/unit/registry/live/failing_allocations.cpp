@@ -1,4 +1,4 @@
-#include "support/allocations/failing_allocations.hpp"
+#include "unit/registry/live/failing_allocations.hpp"
 
 #include <cstddef>
 #include <cstdlib>
@@ -32,10 +32,10 @@ void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
 
-namespace rollcall::test {
+namespace rollcall::live::test {
 
 void fail_allocation_after(int spared) noexcept { spared_allocations = spared; }
 
 void stop_failing() noexcept { spared_allocations = never; }
 
-}  // namespace rollcall::test
+}  // namespace rollcall::live::test
