@@ -148,6 +148,8 @@ Candidate const* CandidateList::better_of_two(Choosing& choosing,
     for (int i = 0; second == first && i < tries_of_second; ++i) {
         second = draw(choosing.random, filter);
     }
+    // Calls that fail meanwhile may eject everybody.
+    if (second == nullptr) return first;
     return second_is_better(*first, *second, choosing) ? second : first;
 }
 

@@ -85,12 +85,15 @@ TEST(LateThreads, ThatWereWaitedForAlreadyAreNotWaitedForAgain) {
 
 TEST(LateThreads, OfAParentAreNotWaitedForInAChild) {
     std::atomic<bool> goes_on = true;
+    Event runs;  // Before, it may hold locks of the allocator's, which a child would wait for.
     auto ended = std::make_shared<Event>();
-    leave_behind(std::thread{[&goes_on, ended] {
+    leave_behind(std::thread{[&goes_on, &runs, ended] {
+                     runs.set();
                      while (goes_on) std::this_thread::sleep_for(1ms);
                      ended->set();
                  }},
                  ended);
+    runs.wait();
     EXPECT_EQ(code_of_child([] {}), 2);
     goes_on = false;
     ended->wait();
