@@ -158,6 +158,7 @@ void RenewInstanceService::Impl::start() {
     if (running || over) return;
     if (!alive) {
         if (thread.joinable()) thread.join();  // It has ended, or is about to.
+        redis::expect_late_threads();
         redis::SignalBlock const no_signals;
         thread_ended = std::make_shared<redis::Event>();
         thread = std::thread{[self = shared_from_this(), ended = thread_ended] {

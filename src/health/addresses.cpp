@@ -47,6 +47,7 @@ std::vector<asio::ip::address> addresses_of(std::string const& host,
     auto const look_up = std::make_shared<LookUp>();
     look_up->host = host;
     auto const ended = std::make_shared<redis::Event>();
+    redis::expect_late_threads();
     std::thread thread = [&] {
         redis::SignalBlock const block;
         return std::thread{[look_up, ended] {

@@ -93,6 +93,7 @@ void CallbackThread::post(std::function<void()> call) {
     std::lock_guard const lock{state_->mutex};
     if (state_->ending) return;
     if (!state_->thread.joinable()) {
+        expect_late_threads();
         SignalBlock const block;
         state_->thread = std::thread{[state = state_] { State::run(state); }};
         state_->id = state_->thread.get_id();

@@ -187,6 +187,7 @@ ClientCore::ClientCore(ClientOptions options, SessionOptions session)
       owner_(::getpid()),
       running_(std::make_unique<Running>()) {
     running_->loop = std::make_shared<Loop>(std::move(session), log_);
+    expect_late_threads();
     SignalBlock const block;
     running_->thread = std::thread{[loop = running_->loop] { loop->run(); }};
     callbacks_->never_wait_in(running_->thread.get_id());

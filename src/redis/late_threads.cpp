@@ -31,6 +31,9 @@ struct LateThread {
     }
 };
 
+// Used after the end of statics, too, so they have no end themselves: this, and what is kept.
+constinit std::atomic<bool> too_late = false;
+
 /// Of one process: a forked child has none of its parent's threads, whose mutex may be locked, too.
 struct Kept {
     using Threads = std::vector<LateThread>;
@@ -41,6 +44,7 @@ struct Kept {
             each.join_within({});
         }
         std::lock_guard const lock{mutex};
+        if (too_late) return late.thread.detach();
         threads.push_back(std::move(late));
     }
 
@@ -59,9 +63,7 @@ struct Kept {
     Threads threads;  // Guarded by the mutex.
 };
 
-// Used after the end of statics, too, so they have no end themselves.
 constinit std::atomic<Kept*> kept = nullptr;
-constinit std::atomic<bool> too_late = false;
 
 Kept& kept_by_this_process() {
     auto* known = kept.load();
@@ -75,7 +77,7 @@ struct AtExit {
     ~AtExit() {
         too_late = true;
         auto* const known = kept.load();
-        if (known->owner != ::getpid()) return;
+        if (known == nullptr || known->owner != ::getpid()) return;
         auto const begun = Clock::now();
         for (auto& late : known->take([](auto const&) { return true; })) {
             auto const rest = begun + late.patience - Clock::now();
@@ -86,16 +88,13 @@ struct AtExit {
 
 }  // namespace
 
+void expect_late_threads() { static AtExit const at_exit; }
+
 void leave_behind(std::thread thread, std::shared_ptr<Event> ended,
                   std::chrono::milliseconds patience) noexcept {
     LateThread late{std::move(thread), std::move(ended), patience};
     try {
-        if (!too_late) {
-            kept_by_this_process().add(late);
-            static AtExit const at_exit;
-            return;
-        }
-        late.thread.detach();
+        kept_by_this_process().add(late);
     } catch (...) {
         late.thread.detach();  // Without memory nobody waits for it.
     }

@@ -18,4 +18,8 @@ namespace rollcall::redis {
 void leave_behind(std::thread thread, std::shared_ptr<Event> ended,
                   std::chrono::milliseconds patience = std::chrono::seconds{1}) noexcept;
 
+/// From now on the program's end waits for those: what was begun to be used before, such as
+/// OpenSSL, ends after them. Before the start of a thread that may be left behind.
+void expect_late_threads();
+
 }  // namespace rollcall::redis

@@ -232,6 +232,7 @@ void SnapshotStore::State::answer(Question const& question) const {
 void SnapshotStore::State::start() {
     if (thread.joinable() || ended) return;
     try {
+        redis::expect_late_threads();
         redis::SignalBlock const block;
         thread = std::thread{[self = shared_from_this()] {
             run(self);

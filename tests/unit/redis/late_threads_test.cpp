@@ -48,7 +48,12 @@ int code_of_child(void (*act)()) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-TEST(LateThreads, AreJoinedByTheNextOnceTheyHaveEnded) {
+class LateThreads : public testing::Test {
+protected:
+    LateThreads() { expect_late_threads(); }
+};
+
+TEST_F(LateThreads, AreJoinedByTheNextOnceTheyHaveEnded) {
     std::atomic<bool> gone = false;
     auto ended = std::make_shared<Event>();
     leave_behind(std::thread{[&gone, ended] {
@@ -62,17 +67,17 @@ TEST(LateThreads, AreJoinedByTheNextOnceTheyHaveEnded) {
     EXPECT_TRUE(gone);
 }
 
-TEST(LateThreads, AreWaitedForAtTheEndOfTheProgram) {
+TEST_F(LateThreads, AreWaitedForAtTheEndOfTheProgram) {
     EXPECT_EQ(code_of_child([] { leave_one_behind(50ms, [] { ::_exit(7); }); }), 7);
 }
 
-TEST(LateThreads, ThatDoNotEndHoldNobodyForLong) {
+TEST_F(LateThreads, ThatDoNotEndHoldNobodyForLong) {
     auto const begun = std::chrono::steady_clock::now();
     EXPECT_EQ(code_of_child([] { leave_one_behind(60s, {}); }), 2);
     EXPECT_LT(std::chrono::steady_clock::now() - begun, 10s);
 }
 
-TEST(LateThreads, ThatWereWaitedForAlreadyAreNotWaitedForAgain) {
+TEST_F(LateThreads, ThatWereWaitedForAlreadyAreNotWaitedForAgain) {
     auto const begun = std::chrono::steady_clock::now();
     EXPECT_EQ(code_of_child([] {
                   leave_behind(std::thread{[] { std::this_thread::sleep_for(60s); }},
@@ -83,7 +88,7 @@ TEST(LateThreads, ThatWereWaitedForAlreadyAreNotWaitedForAgain) {
     EXPECT_LT(std::chrono::steady_clock::now() - begun, 10s);
 }
 
-TEST(LateThreads, OfAParentAreNotWaitedForInAChild) {
+TEST_F(LateThreads, OfAParentAreNotWaitedForInAChild) {
     std::atomic<bool> goes_on = true;
     Event runs;  // Before, it may hold locks of the allocator's, which a child would wait for.
     auto ended = std::make_shared<Event>();
@@ -99,7 +104,7 @@ TEST(LateThreads, OfAParentAreNotWaitedForInAChild) {
     ended->wait();
 }
 
-TEST(LateThreads, MayLeaveOthersBehind) {
+TEST_F(LateThreads, MayLeaveOthersBehind) {
     std::atomic<int> gone = 0;
     leave_one_behind(0ms, [&gone] {
         leave_one_behind(0ms, [&gone] { ++gone; });
